@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 	os.Exit(controlplanetest.Run(m))
 }
 
-// A chartRelease is a release of the chart for some namespaces.
+// A chartRelease is a release of the chart that watches selected namespaces.
 type chartRelease struct {
 	*gomega.WithT
 	t *testing.T
@@ -133,7 +133,7 @@ func (i *chartRelease) renderChart() {
 		}
 		object := &unstructured.Unstructured{}
 		if err := errors.Join(err, yaml.Unmarshal(document, &object.Object)); err != nil {
-			i.t.Fatalf("reading what the chart rendered: %v", err)
+			i.t.Fatalf("parsing the rendered chart: %v", err)
 		}
 		switch {
 		case object.GroupVersionKind().Group == rbacv1.GroupName:
@@ -145,8 +145,8 @@ func (i *chartRelease) renderChart() {
 	}
 }
 
-// grantAccess creates the roles and bindings of some namespaces. An empty name stands
-// for cluster-wide ones.
+// grantAccess creates the roles and bindings of the namespaces. An empty name selects the
+// cluster-wide roles and bindings.
 func (i *chartRelease) grantAccess(namespaces ...string) {
 	i.t.Helper()
 	for _, object := range i.rbacObjects {
@@ -189,10 +189,10 @@ func (i *chartRelease) startOperator() *operatorProcess {
 		_ = command.Process.Signal(os.Interrupt)
 		defer time.AfterFunc(eventuallyTimeout, func() { _ = command.Process.Kill() }).Stop()
 		if err := <-ended; err != nil {
-			i.t.Errorf("the operator did not end well: %v", err)
+			i.t.Errorf("operator failed: %v", err)
 		}
 		if i.t.Failed() {
-			i.t.Logf("the operator said:\n%s", running.log)
+			i.t.Logf("operator log:\n%s", running.log)
 		}
 	})
 	i.Eventually(func() string {
@@ -251,7 +251,7 @@ func (b *lockedBuffer) listenAddress(server string) string {
 	return ""
 }
 
-// countOccurrences returns how often the log contains a text.
+// countOccurrences returns the number of occurrences of a text in the log.
 func (b *lockedBuffer) countOccurrences(text string) int { return strings.Count(b.String(), text) }
 
 func (i *chartRelease) createInstance(namespace string) {
@@ -291,8 +291,8 @@ func (i *chartRelease) roleBindingFinalizers(namespace string) func() []string {
 
 var beNotFound = gomega.Equal([]string{string(metav1.StatusReasonNotFound)})
 
-// deleteNamespace marks a namespace as terminating and deletes everything in it at once,
-// as the namespace controller does. Objects with finalizers remain.
+// deleteNamespace marks a namespace as terminating and deletes all objects in it at the same
+// time, as the namespace controller does. Objects with finalizers remain.
 func (i *chartRelease) deleteNamespace(name string) {
 	i.t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
@@ -303,7 +303,7 @@ func (i *chartRelease) deleteNamespace(name string) {
 		object := &unstructured.Unstructured{}
 		object.SetGroupVersionKind(kind)
 		if err := i.DeleteAllOf(i.t.Context(), object, client.InNamespace(name)); client.IgnoreNotFound(err) != nil {
-			i.t.Fatalf("deleting each %s in %s: %v", kind.Kind, name, err)
+			i.t.Fatalf("deleting all %s objects in %s: %v", kind.Kind, name, err)
 		}
 	}
 }
@@ -317,7 +317,7 @@ func (i *chartRelease) finalizeNamespace(name string) {
 	}
 	namespace.Spec.Finalizers = nil
 	if err := i.SubResource("finalize").Update(i.t.Context(), namespace); err != nil {
-		i.t.Fatalf("ending namespace %s: %v", name, err)
+		i.t.Fatalf("finalizing namespace %s: %v", name, err)
 	}
 	i.Eventually(func() []string { return i.finalizers(namespace, "", name) }).Should(beNotFound)
 }

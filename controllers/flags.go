@@ -42,8 +42,8 @@ func (f flags) options() (instance.Options, error) {
 	if err != nil {
 		err = fmt.Errorf("--watch-label-selector %q: %w", f.WatchLabelSelector, err)
 	}
-	resolvers, wrongResolvers := parseResolverCIDRs(f.DNSResolvers)
-	if err := errors.Join(err, wrongResolvers, f.validate()); err != nil {
+	resolvers, resolverErr := parseResolverCIDRs(f.DNSResolvers)
+	if err := errors.Join(err, resolverErr, f.validate()); err != nil {
 		return instance.Options{}, err
 	}
 	return instance.Options{
@@ -62,22 +62,22 @@ func (f flags) options() (instance.Options, error) {
 
 // validate rejects values that parse but are not allowed.
 func (f flags) validate() error {
-	var wrong []error
+	var errs []error
 	for _, namespace := range f.Namespaces {
 		if problems := validation.IsDNS1123Label(namespace); problems != nil {
-			wrong = append(wrong, fmt.Errorf("--namespaces %q: invalid namespace name: %s", namespace, strings.Join(problems, "; ")))
+			errs = append(errs, fmt.Errorf("--namespaces %q: invalid namespace name: %s", namespace, strings.Join(problems, "; ")))
 		}
 	}
 	if f.RoleBinding != "" && len(f.Namespaces) == 0 {
-		wrong = append(wrong, fmt.Errorf("--role-binding %s: requires --namespaces: set it, or omit --role-binding", f.RoleBinding))
+		errs = append(errs, fmt.Errorf("--role-binding %s: requires --namespaces: set it, or omit --role-binding", f.RoleBinding))
 	}
 	if problems := validation.IsDNS1123Subdomain(f.ClusterDomain); problems != nil {
-		wrong = append(wrong, fmt.Errorf("--cluster-domain %q: expected a domain such as cluster.local: %s", f.ClusterDomain, strings.Join(problems, "; ")))
+		errs = append(errs, fmt.Errorf("--cluster-domain %q: expected a domain such as cluster.local: %s", f.ClusterDomain, strings.Join(problems, "; ")))
 	}
 	if f.WaveSoak < 0 {
-		wrong = append(wrong, fmt.Errorf("--wave-soak %s: expected a duration such as 10m, or 0s", f.WaveSoak))
+		errs = append(errs, fmt.Errorf("--wave-soak %s: expected a duration such as 10m, or 0s", f.WaveSoak))
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }
 
 // parseResolverCIDRs parses the CIDRs of DNS resolvers. It rejects addresses without a
@@ -85,17 +85,17 @@ func (f flags) validate() error {
 // what the administrator wrote.
 func parseResolverCIDRs(texts []string) ([]netip.Prefix, error) {
 	var prefixes []netip.Prefix
-	var wrong []error
+	var errs []error
 	for _, text := range texts {
 		prefix, err := netip.ParsePrefix(text)
 		switch {
 		case err != nil:
-			wrong = append(wrong, fmt.Errorf("--dns-resolvers %q: expected a CIDR such as 10.0.0.2/32", text))
+			errs = append(errs, fmt.Errorf("--dns-resolvers %q: expected a CIDR such as 10.0.0.2/32", text))
 		case prefix != prefix.Masked():
-			wrong = append(wrong, fmt.Errorf("--dns-resolvers %q: host bits are set: use %s, or the prefix length of a single address", text, prefix.Masked()))
+			errs = append(errs, fmt.Errorf("--dns-resolvers %q: host bits are set: use %s, or the prefix length of a single address", text, prefix.Masked()))
 		default:
 			prefixes = append(prefixes, prefix)
 		}
 	}
-	return prefixes, errors.Join(wrong...)
+	return prefixes, errors.Join(errs...)
 }

@@ -43,7 +43,7 @@ func TestFlags(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !config.LeaderElect || config.RoleBinding != "ours" || got.Selector.String() != "team=blue" {
-		t.Errorf("got %+v, selector %s", config, got.Selector)
+		t.Errorf("got flags %+v and selector %s", config, got.Selector)
 	}
 	got.Selector = nil
 	want := instance.Options{
@@ -67,14 +67,14 @@ func TestFlagDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got.ClusterDomain != "cluster.local" || got.CanarySoakDuration != 10*time.Minute || got.DNSResolvers != nil || got.Namespaces != nil || config.RoleBinding != "" {
-		t.Errorf("got %+v", got)
+		t.Errorf("got options %+v", got)
 	}
 }
 
 func TestInvalidFlagsAreRejected(t *testing.T) {
 	t.Parallel()
 	if _, err := parseFlags(t); err == nil || !strings.Contains(err.Error(), "--server-image") {
-		t.Errorf("without an image: %v", err)
+		t.Errorf("without a server image: got error %v", err)
 	}
 	for name, test := range map[string]struct{ argument, want string }{
 		"a selector that is none":               {"--watch-label-selector=a in", "--watch-label-selector"},
@@ -95,7 +95,7 @@ func TestInvalidFlagsAreRejected(t *testing.T) {
 				t.Fatal(err)
 			}
 			if _, err := config.options(); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("%s: %v, want it to say %q", test.argument, err, test.want)
+				t.Errorf("%s: got error %v, want %q", test.argument, err, test.want)
 			}
 		})
 	}
@@ -112,7 +112,7 @@ func TestVersion(t *testing.T) {
 	}
 	_, _ = parser.Parse([]string{"--version"}) // only an Exit that returns lets the parser go on
 	if want := "operator " + version.Get().String() + "\n"; status != 0 || out.String() != want {
-		t.Errorf("status %d, %q; want %q", status, out.String(), want)
+		t.Errorf("got status %d and output %q, want status 0 and %q", status, out.String(), want)
 	}
 }
 
@@ -121,13 +121,13 @@ func TestOperatorReportsItsBuild(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
 	if _, err := newOperator(t.Context(), &rest.Config{Host: "://"}, flags{ServerImage: "server:1", ClusterDomain: "cluster.local"}, registry); err == nil {
-		t.Error("an operator started without a cluster")
+		t.Error("newOperator succeeded without a cluster")
 	}
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(families, func(family *dto.MetricFamily) bool { return family.GetName() == "anamnesis_build_info" }) {
-		t.Errorf("anamnesis_build_info is missing: %v", families)
+		t.Errorf("metric anamnesis_build_info is missing: %v", families)
 	}
 }

@@ -16,13 +16,13 @@ func leaseName(options instance.Options) (string, error) {
 	const name = "anamnesis-operator"
 	selector := options.Selector.String()
 	namespaces := slices.Compact(slices.Sorted(slices.Values(options.Namespaces)))
-	var cared any = selector
+	var managed any = selector
 	switch {
 	case len(namespaces) > 0:
-		cared = map[string]any{"selector": selector, "namespaces": namespaces}
+		managed = map[string]any{"selector": selector, "namespaces": namespaces}
 	case options.Selector.Empty():
 		return name, nil
 	}
-	hash, err := ssa.Hash(cared)
+	hash, err := ssa.Hash(managed)
 	return name + "-" + hash, err
 }

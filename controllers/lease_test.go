@@ -40,7 +40,7 @@ func TestLeaseNamesAreStable(t *testing.T) {
 		{"", []string{"clinic", "pharmacy"}, "anamnesis-operator-cdf8282ed93f"},
 	} {
 		if got := mustLeaseName(t, test.selector, test.namespaces...); got != test.want {
-			t.Errorf("selector %q, namespaces %v: lease %q, want %q", test.selector, test.namespaces, got, test.want)
+			t.Errorf("selector %q, namespaces %v: got lease %q, want %q", test.selector, test.namespaces, got, test.want)
 		}
 	}
 }
@@ -56,10 +56,10 @@ func TestLeaseNameDependsOnSelectorAndNamespaces(t *testing.T) {
 		list, otherList := lists.Draw(t, "namespaces"), lists.Draw(t, "other namespaces")
 		name, other := mustLeaseName(t, selector, list...), mustLeaseName(t, otherSelector, otherList...)
 		if same := selector == otherSelector && canonicalSet(list) == canonicalSet(otherList); same != (name == other) {
-			t.Fatalf("%q in %v has %s, %q in %v has %s", selector, list, name, otherSelector, otherList, other)
+			t.Fatalf("selector %q in %v has lease %s, selector %q in %v has lease %s", selector, list, name, otherSelector, otherList, other)
 		}
 		if problems := validation.IsDNS1123Subdomain(name); problems != nil {
-			t.Fatalf("lease %q: %v", name, problems)
+			t.Fatalf("invalid lease name %q: %v", name, problems)
 		}
 	})
 }

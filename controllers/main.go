@@ -64,7 +64,7 @@ func run(ctx context.Context, config flags) error {
 	return manager.Start(ctx)
 }
 
-// newOperator returns a manager set up as the flags request, ready to be started.
+// newOperator returns a manager that is configured by the flags and ready to be started.
 func newOperator(ctx context.Context, cluster *rest.Config, config flags, registry prometheus.Registerer) (ctrl.Manager, error) {
 	options, err := config.options()
 	if err != nil {
@@ -86,9 +86,9 @@ func newOperator(ctx context.Context, cluster *rest.Config, config flags, regist
 		return nil, err
 	}
 	if config.RoleBinding != "" {
-		hold := namespaces.NewRoleBindingGuard(manager, config.RoleBinding, options.Namespaces, health)
-		options.WrapReconciler = hold.Wrap
-		if err := manager.Add(hold); err != nil {
+		guard := namespaces.NewRoleBindingGuard(manager, config.RoleBinding, options.Namespaces, health)
+		options.WrapReconciler = guard.Wrap
+		if err := manager.Add(guard); err != nil {
 			return nil, fmt.Errorf("adding the RoleBinding guard: %w", err)
 		}
 	}

@@ -24,7 +24,7 @@ func TestNamespaceDeletionRemovesInstances(t *testing.T) {
 	i.createInstance("deleted")
 	i.Eventually(i.instanceFinalizers("deleted")).Should(gomega.Equal([]string{v1alpha1.DataFinalizer}))
 	if got := i.roleBindingFinalizers("deleted")(); !slices.Contains(got, namespaces.RoleBindingFinalizer) {
-		t.Errorf("the Instance has its finalizer before the RoleBinding: %v", got)
+		t.Errorf("Instance has its finalizer before the RoleBinding: %v", got)
 	}
 	i.deleteNamespace("deleted")
 	i.Eventually(i.instanceFinalizers("deleted")).Should(beNotFound, "the Instance cannot leave")
@@ -37,9 +37,9 @@ func TestNamespaceDeletionRemovesInstances(t *testing.T) {
 	i.Eventually(i.instanceFinalizers("deleted")).Should(gomega.Equal([]string{v1alpha1.DataFinalizer}), "the namespace is not taken up again")
 }
 
-// TestNamespaceDeletionRemovesWebhookConfigs covers WebhookConfigs of an Instance that
-// is deleted too and of one that no longer exists. Their finalizers must be removed, and
-// the permissions for that must remain until then.
+// TestNamespaceDeletionRemovesWebhookConfigs covers WebhookConfigs of an Instance that is
+// deleted at the same time, and of an Instance that does not exist. The operator must keep
+// its permissions until it has removed the finalizers.
 func TestNamespaceDeletionRemovesWebhookConfigs(t *testing.T) {
 	t.Parallel()
 	i := newChartRelease(t, []string{"told"})
@@ -70,17 +70,17 @@ func TestNamespaceDeletionRemovesWebhookConfigs(t *testing.T) {
 	i.Eventually(i.instanceFinalizers("told")).Should(beNotFound)
 	i.Eventually(i.roleBindingFinalizers("told")).Should(beNotFound, "the RoleBinding stays when nothing needs it any more")
 	if got := operator.log.countOccurrences("webhookconfigs.anamnesis.dev is forbidden"); got > 0 {
-		t.Errorf("the chart's roles lack a permission: %d forbidden requests in the log", got)
+		t.Errorf("chart roles lack a permission: found %d forbidden requests in the log", got)
 	}
 }
 
-// TestNamespaceDeletionCompletesAfterOperatorRestart does the same with an operator that
-// starts only after the deletion and learns of the namespace through its remaining
-// permissions.
+// TestNamespaceDeletionCompletesAfterOperatorRestart checks that an operator that starts
+// only after the deletion of a namespace can still read the namespace and complete the
+// deletion.
 func TestNamespaceDeletionCompletesAfterOperatorRestart(t *testing.T) {
 	t.Parallel()
 	i := newChartRelease(t, []string{"forsaken"})
-	t.Run("the operator works for a while", func(t *testing.T) {
+	t.Run("operator runs", func(t *testing.T) {
 		before := *i
 		before.t, before.WithT = t, gomega.NewWithT(t)
 		before.SetDefaultEventuallyTimeout(eventuallyTimeout)
@@ -131,7 +131,7 @@ func TestMissingNamespaceDoesNotBlockOthers(t *testing.T) {
 		i.Eventually(i.instanceFinalizers(late)).Should(gomega.Equal([]string{v1alpha1.DataFinalizer}), "namespace "+late+" is not taken up")
 		i.Eventually(operator.readyz).ShouldNot(gomega.ContainSubstring("namespace " + late))
 		if got := operator.log.countOccurrences(`"namespace":"` + late + `","problem":`); got != 1 {
-			t.Errorf("the trouble of %s was logged %d times, want once", late, got)
+			t.Errorf("problem of namespace %s was logged %d times, want once", late, got)
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestOperatorsRunSideBySide(t *testing.T) {
 	i.Eventually(func() int { return len(i.ownedObjects("first")) }).Should(gomega.BeNumerically(">=", 5), "the Instance is not made what it should be")
 	for _, operator := range []*operatorProcess{leader, other, replica} {
 		if got := operator.log.countOccurrences("forbidden"); got > 0 {
-			t.Errorf("the chart's roles lack a permission: %d forbidden requests in the log of one operator", got)
+			t.Errorf("chart roles lack a permission: found %d forbidden requests in the log of an operator", got)
 		}
 	}
 	i.Eventually(func() []string { return i.eventReasons(i.operatorNamespace) }).Should(gomega.ContainElement("LeaderElection"))

@@ -29,13 +29,13 @@ func addProbes(manager ctrl.Manager, address string, health namespaceHealth) err
 	if err != nil {
 		return fmt.Errorf("listening for probes at --health-probe-bind-address: %w", err)
 	}
-	filled := make(chan struct{})
-	probes := &probes{cachesSynced: filled, elected: manager.Elected(), health: health}
+	synced := make(chan struct{})
+	probes := &probes{cachesSynced: synced, elected: manager.Elected(), health: health}
 	server := &http.Server{Handler: probes.handler(), ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 90 * time.Second}
 	if err := manager.Add(&ctrlmanager.Server{Name: "probes", Server: server, Listener: listener}); err != nil {
 		return fmt.Errorf("adding the probe server: %w", err)
 	}
-	if err := manager.Add(onCachesSynced(func() { close(filled) })); err != nil {
+	if err := manager.Add(onCachesSynced(func() { close(synced) })); err != nil {
 		return fmt.Errorf("adding the cache sync hook: %w", err)
 	}
 	return nil
@@ -72,10 +72,10 @@ func (p *probes) handler() http.Handler {
 	return mux
 }
 
-// readiness reports a replica as ready once its caches have synced. Leadership is
-// reported but does not count: standby replicas must become ready, or a rollout of the
-// operator would wait for the leader to stop. Missing namespaces do not count either,
-// because the operator still serves the others.
+// readiness reports a replica as ready once its caches have synced. Leadership is reported
+// but does not affect readiness: standby replicas must become ready, or a rollout of the
+// operator would wait for the leader to stop. Problems of namespaces do not affect
+// readiness either, because the operator continues with the other namespaces.
 func (p *probes) readiness() (status int, report string) {
 	var lines strings.Builder
 	status, verdict := http.StatusOK, "ready"
@@ -90,8 +90,8 @@ func (p *probes) readiness() (status int, report string) {
 		leadership = "leader"
 	}
 	fmt.Fprintf(&lines, "[+] leadership: %s\n", leadership)
-	for _, trouble := range p.health.Problems() {
-		fmt.Fprintf(&lines, "[!] %s\n", trouble)
+	for _, problem := range p.health.Problems() {
+		fmt.Fprintf(&lines, "[!] %s\n", problem)
 	}
 	return status, lines.String() + verdict + "\n"
 }

@@ -31,7 +31,7 @@ func TestReadiness(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, test.want)
 		}
 		if got := get(handler, "/livez"); got != "200 ok\n" {
-			t.Errorf("%s: /livez answered %q", name, got)
+			t.Errorf("%s: got /livez response %q", name, got)
 		}
 	}
 }

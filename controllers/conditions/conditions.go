@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package conditions summarizes a reconcile in the conditions Ready, Reconciling and
-// Stalled, following the kstatus conventions, and decides which events to emit. It knows
-// no custom resource: conditions of one kind belong to the controller of that kind.
+// Stalled, following the kstatus conventions, and determines the events to record. It is
+// shared by all controllers. Each controller defines the other conditions of its kind.
 package conditions
 
 import (
@@ -19,7 +19,7 @@ import (
 // ReasonSuspended is the reason of Ready while an object is suspended.
 const ReasonSuspended = "Suspended"
 
-// Set sets a condition of an object for its generation.
+// Set sets a condition for a generation of an object.
 func Set(conditions *[]metav1.Condition, generation int64, now time.Time, kind string, status metav1.ConditionStatus, reason, message string) {
 	meta.SetStatusCondition(conditions, metav1.Condition{
 		Type:               kind,
@@ -36,9 +36,9 @@ func Set(conditions *[]metav1.Condition, generation int64, now time.Time, kind s
 const TransientGracePeriod = 2 * time.Minute
 
 // SetReady sets Ready, Reconciling and Stalled in an object's conditions, for its
-// generation: from the worst failure, or else from the given reason and message. As
-// kstatus requires, at most one of Reconciling and Stalled is present, and neither if
-// the object is healthy.
+// generation. It reports the worst failure or, if worst is nil, the given reason and
+// message. As kstatus requires, at most one of Reconciling and Stalled is present, and
+// neither if the object is healthy.
 func SetReady(conditions *[]metav1.Condition, generation int64, now time.Time, worst error, reason, message string) {
 	mark := func(kind string, status metav1.ConditionStatus, reason, message string) {
 		Set(conditions, generation, now, kind, status, reason, message)
@@ -78,8 +78,8 @@ func setTransientError(conditions *[]metav1.Condition, generation int64, now tim
 type Event struct{ Type, Reason, Message string }
 
 // TransitionEvents returns the events for the difference between two sets of conditions:
-// one event if the Instance became ready, stalled, or waits for something else. An
-// unchanged problem returns none.
+// one event if the object became ready or stalled, or is waiting for a different reason.
+// It returns no event for an unchanged problem.
 func TransitionEvents(before, after []metav1.Condition) []Event {
 	was, is := meta.FindStatusCondition(before, v1alpha1.ConditionReady), meta.FindStatusCondition(after, v1alpha1.ConditionReady)
 	if is == nil {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package controlplanetest starts a kube-apiserver and an etcd for tests, with RBAC and
-// the CRDs. All tests of a process share them: the first test that calls Get starts them,
-// and Run, to be called from TestMain, stops them. No other Kubernetes component runs: no
-// controller deletes the contents of a terminating namespace, and no kubelet runs pods.
+// Package controlplanetest starts kube-apiserver and etcd for tests, with RBAC and the
+// CRDs. All tests of a process share them: the first call of Get starts them, and Run,
+// which TestMain calls, stops them. No other Kubernetes component runs, so no controller
+// deletes the contents of a terminating namespace, and no kubelet runs pods.
 package controlplanetest
 
 import (
@@ -41,8 +41,9 @@ var startShared = sync.OnceValues(func() (*ControlPlane, error) {
 })
 
 // Get returns the control plane of the process and starts it if necessary. It fails the
-// test if it cannot. It needs the binaries built by hack/cluster, or those in
-// KUBEBUILDER_ASSETS, and a working directory within this repository, as in tests.
+// test if the control plane cannot be started. It requires the binaries built by
+// hack/cluster or the binaries in KUBEBUILDER_ASSETS, and a working directory within this
+// repository.
 func Get(t testing.TB) *ControlPlane {
 	t.Helper()
 	shared, err := startShared()
@@ -52,7 +53,7 @@ func Get(t testing.TB) *ControlPlane {
 	return shared
 }
 
-// Run runs the tests of a package, stops the control plane if one was started, and returns
+// Run runs the tests of a package, stops the control plane if it was started, and returns
 // the exit code.
 func Run(m *testing.M) int {
 	code := m.Run()
@@ -85,8 +86,8 @@ func startEnvironment() (*envtest.Environment, error) {
 	return nil, failures
 }
 
-// maxStartAttempts limits the attempts to start envtest. It gives a new API server five
-// seconds to create its first namespace, which may be too short on a busy machine.
+// maxStartAttempts limits the attempts to start envtest. envtest gives a new API server
+// five seconds to create its first namespace, which may be too short on a busy machine.
 const maxStartAttempts = 3
 
 // start starts envtest, and stops all processes if it fails.
@@ -97,8 +98,8 @@ func start(assets, crds string) (*envtest.Environment, error) {
 		ErrorIfCRDPathMissing:    true,
 		ControlPlaneStartTimeout: time.Minute,
 	}
-	// The default range has 254 addresses, too few for repeated test runs: nothing deletes
-	// the Services left in test namespaces.
+	// The default range has 254 addresses, which is not enough for repeated test runs:
+	// nothing deletes the Services left in test namespaces.
 	environment.ControlPlane.GetAPIServer().Configure().Set("service-cluster-ip-range", "10.0.0.0/16")
 	if _, err := environment.Start(); err != nil {
 		return nil, errors.Join(err, environment.Stop())
@@ -109,8 +110,8 @@ func start(assets, crds string) (*envtest.Environment, error) {
 // AdminConfig returns a client configuration with all permissions.
 func (c *ControlPlane) AdminConfig() *rest.Config { return rest.CopyConfig(c.environment.Config) }
 
-// AddServiceAccountUser adds a user with the identity of a service account, as a pod
-// would have it. The user has the permissions that RBAC grants the service account.
+// AddServiceAccountUser adds a user with the identity that a pod of the service account
+// would have. The user has the permissions that RBAC grants to the service account.
 func (c *ControlPlane) AddServiceAccountUser(namespace, name string) (*envtest.AuthenticatedUser, error) {
 	return c.addUser("system:serviceaccount:"+namespace+":"+name, "system:serviceaccounts", "system:serviceaccounts:"+namespace)
 }
@@ -140,11 +141,11 @@ func repositoryRoot() (string, error) {
 		if _, err := os.Stat(filepath.Join(directory, "PROJECT")); err == nil {
 			return directory, nil
 		}
-		above := filepath.Dir(directory)
-		if above == directory {
-			return "", errors.New("finding the repository: no folder above the working directory has a file PROJECT")
+		parent := filepath.Dir(directory)
+		if parent == directory {
+			return "", errors.New("finding the repository: file PROJECT not found in any parent of the working directory")
 		}
-		directory = above
+		directory = parent
 	}
 }
 
@@ -162,7 +163,7 @@ func assetsDirectory() (string, error) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(directory, "kube-apiserver")); err != nil { //nolint:gosec // the person running the tests sets the path
-		return "", fmt.Errorf("no kube-apiserver in %q: build it with `go -C hack/cluster run . build assets`", directory)
+		return "", fmt.Errorf("kube-apiserver not found in %q: build it with `go -C hack/cluster run . build assets`", directory)
 	}
 	return directory, nil
 }

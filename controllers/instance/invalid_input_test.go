@@ -339,7 +339,7 @@ func TestInvalidTLSSecretKeepsServingPreviousCertificate(t *testing.T) {
 		certificate, key, authority []byte
 		want                        string
 	}{
-		{"rubbish", []byte("rubbish"), good.Key, authority, "tls.crt: no certificate in PEM"},
+		{"rubbish", []byte("rubbish"), good.Key, authority, "tls.crt: PEM data does not contain a certificate"},
 		{"another key", good.Certificate, other.Key, authority, "tls.key is not the private key"},
 		{"expired", expired.Certificate, expired.Key, expiredAuthority, "expired at"},
 		{"another authority", good.Certificate, good.Key, otherAuthority, "ca.crt did not issue"},

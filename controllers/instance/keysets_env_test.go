@@ -61,7 +61,7 @@ func TestUnreadableKeysetsAreKept(t *testing.T) {
 	good := mustGet(p, "acme-keysets", &corev1.Secret{}).Data
 	mustUpdate(p, "acme-keysets", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["lookup.json"] = []byte("rubbish") })
 	p.waitForConditions("acme", "Stalled=True KeysetsInvalid", "Available=True Serving")
-	p.Expect(p.conditionMessage("acme", "Stalled")).To(gomega.ContainSubstring("the keyset for lookups is not a Tink keyset"))
+	p.Expect(p.conditionMessage("acme", "Stalled")).To(gomega.ContainSubstring("lookup keyset: not a Tink keyset"))
 	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Pods = &v1alpha1.Pods{LogLevel: "debug"} })
 	p.waitUntilIdle()
 	p.Expect(mustGet(p, "acme-keysets", &corev1.Secret{}).Data).To(gomega.HaveKeyWithValue("lookup.json", []byte("rubbish")))

@@ -217,7 +217,7 @@ func parseCertificate(t testing.TB, chain []byte) *x509.Certificate {
 	t.Helper()
 	block, _ := pem.Decode(chain)
 	if block == nil {
-		t.Fatalf("no certificate in PEM: %q", chain)
+		t.Fatalf("PEM data does not contain a certificate: %q", chain)
 	}
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {

@@ -22,14 +22,15 @@ import (
 )
 
 // NewCache returns a constructor for a cache of the namespaces in its options. The cache
-// reports unreadable namespaces to health. For all namespaces, it is cache.New.
+// reports unreadable namespaces to health. If the options select all namespaces, the
+// constructor is cache.New.
 //
-// controller-runtime's multi-namespace cache counts as synced only once every namespace
-// is, so a namespace that is missing, or in which the operator has no permissions, keeps
-// the operator from starting. Here, each namespace has its own cache. Its objects become
-// visible once all of its kinds have been listed, other namespaces do not wait for it,
-// and failed lists are retried with backoff. A namespace that synced once stays visible
-// in its last known state if it becomes unreadable.
+// controller-runtime's multi-namespace cache has synced only once every namespace has
+// synced, so a namespace that is missing, or in which the operator has no permissions,
+// would keep the operator from starting. Here, each namespace has its own cache. Its
+// objects become visible once all of its kinds have been listed, other namespaces do not
+// wait for it, and failed lists are retried with backoff. A namespace that has synced
+// stays visible in its last known state if it becomes unreadable.
 //
 // Every kind must be requested, by an informer or an index, before the start.
 func NewCache(health *Health) cache.NewCacheFunc {
@@ -39,18 +40,18 @@ func NewCache(health *Health) cache.NewCacheFunc {
 		}
 		all := &multiNamespaceCache{scheme: options.Scheme, requested: map[schema.GroupVersionKind]bool{}}
 		for _, namespace := range configuredNamespaces(options) {
-			one, err := newNamespaceCache(config, options, namespace, health)
+			member, err := newNamespaceCache(config, options, namespace, health)
 			if err != nil {
 				return nil, err
 			}
-			all.caches = append(all.caches, one)
+			all.caches = append(all.caches, member)
 		}
 		return all, nil
 	}
 }
 
-// configuredNamespaces returns all namespaces named in options, for all kinds or for
-// one.
+// configuredNamespaces returns all namespaces in the options, whether they are configured
+// for all kinds or for a single kind.
 func configuredNamespaces(options cache.Options) []string {
 	names := maps.Clone(options.DefaultNamespaces)
 	for _, by := range options.ByObject {
@@ -71,48 +72,48 @@ type multiNamespaceCache struct {
 }
 
 // Get reads an object from a synced namespace.
-func (s *multiNamespaceCache) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	one, err := s.syncedCache(key.Namespace)
+func (c *multiNamespaceCache) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+	member, err := c.syncedCache(key.Namespace)
 	if err != nil {
 		return err
 	}
-	return one.Get(ctx, key, object, options...)
+	return member.Get(ctx, key, object, options...)
 }
 
 // List lists one namespace, which must have synced, or all synced namespaces.
-func (s *multiNamespaceCache) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	asked := client.ListOptions{}
-	asked.ApplyOptions(options)
-	if asked.Namespace != "" {
-		one, err := s.syncedCache(asked.Namespace)
+func (c *multiNamespaceCache) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	applied := client.ListOptions{}
+	applied.ApplyOptions(options)
+	if applied.Namespace != "" {
+		member, err := c.syncedCache(applied.Namespace)
 		if err != nil {
 			return err
 		}
-		return one.List(ctx, list, options...)
+		return member.List(ctx, list, options...)
 	}
-	if asked.Limit > 0 || asked.Continue != "" {
-		return errors.New("listing several namespaces: the cache does not support pagination: omit limit and continue")
+	if applied.Limit > 0 || applied.Continue != "" {
+		return errors.New("listing several namespaces: pagination is not supported: omit limit and continue")
 	}
-	return s.listAll(ctx, list, options)
+	return c.listAll(ctx, list, options)
 }
 
-func (s *multiNamespaceCache) listAll(ctx context.Context, list client.ObjectList, options []client.ListOption) error {
-	members, err := s.cachesFor(list)
+func (c *multiNamespaceCache) listAll(ctx context.Context, list client.ObjectList, options []client.ListOption) error {
+	members, err := c.cachesFor(list)
 	if err != nil {
 		return err
 	}
 	var items []runtime.Object
-	for _, one := range members {
-		if !one.isSynced() {
+	for _, member := range members {
+		if !member.isSynced() {
 			continue
 		}
 		part := list.DeepCopyObject().(client.ObjectList)
-		if err := one.List(ctx, part, options...); err != nil {
-			return fmt.Errorf("namespace %s: %w", one.namespace, err)
+		if err := member.List(ctx, part, options...); err != nil {
+			return fmt.Errorf("namespace %s: %w", member.namespace, err)
 		}
 		found, err := meta.ExtractList(part)
 		if err != nil {
-			return fmt.Errorf("namespace %s: %w", one.namespace, err)
+			return fmt.Errorf("namespace %s: %w", member.namespace, err)
 		}
 		items = append(items, found...)
 	}
@@ -120,31 +121,31 @@ func (s *multiNamespaceCache) listAll(ctx context.Context, list client.ObjectLis
 }
 
 // syncedCache returns the cache of a namespace, or an error if it has not synced.
-func (s *multiNamespaceCache) syncedCache(namespace string) (*namespaceCache, error) {
-	for _, one := range s.caches {
-		if one.namespace != namespace {
+func (c *multiNamespaceCache) syncedCache(namespace string) (*namespaceCache, error) {
+	for _, member := range c.caches {
+		if member.namespace != namespace {
 			continue
 		}
-		if !one.isSynced() {
-			return nil, fmt.Errorf("reading namespace %s: it has not been listed yet", namespace)
+		if !member.isSynced() {
+			return nil, fmt.Errorf("reading namespace %s: the namespace has not synced yet", namespace)
 		}
-		return one, nil
+		return member, nil
 	}
-	return nil, fmt.Errorf("reading namespace %q: the operator does not watch it", namespace)
+	return nil, fmt.Errorf("reading namespace %q: the namespace is not watched", namespace)
 }
 
 // cachesFor returns the namespace caches that hold a kind.
-func (s *multiNamespaceCache) cachesFor(object runtime.Object) ([]*namespaceCache, error) {
-	kind, err := s.gvkFor(object)
+func (c *multiNamespaceCache) cachesFor(object runtime.Object) ([]*namespaceCache, error) {
+	kind, err := c.gvkFor(object)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(s.caches), func(one *namespaceCache) bool { return !one.cachesKind(kind) }), nil
+	return slices.DeleteFunc(slices.Clone(c.caches), func(member *namespaceCache) bool { return !member.cachesKind(kind) }), nil
 }
 
 // gvkFor returns the kind of an object, or of the items of a list.
-func (s *multiNamespaceCache) gvkFor(object runtime.Object) (schema.GroupVersionKind, error) {
-	kind, err := apiutil.GVKForObject(object, s.scheme)
+func (c *multiNamespaceCache) gvkFor(object runtime.Object) (schema.GroupVersionKind, error) {
+	kind, err := apiutil.GVKForObject(object, c.scheme)
 	if err != nil {
 		return kind, fmt.Errorf("caching %T: %w", object, err)
 	}
@@ -156,96 +157,95 @@ func (s *multiNamespaceCache) gvkFor(object runtime.Object) (schema.GroupVersion
 
 // request returns the namespace caches that hold a kind. It rejects kinds that were not
 // requested before the start, because synced namespaces would lack them.
-func (s *multiNamespaceCache) request(object client.Object) ([]*namespaceCache, error) {
-	kind, err := s.gvkFor(object)
+func (c *multiNamespaceCache) request(object client.Object) ([]*namespaceCache, error) {
+	kind, err := c.gvkFor(object)
 	if err != nil {
 		return nil, err
 	}
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.started && !s.requested[kind] {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.started && !c.requested[kind] {
 		return nil, fmt.Errorf("caching %s: request the informer before the cache starts", kind.Kind)
 	}
-	s.requested[kind] = true
-	return s.cachesFor(object)
+	c.requested[kind] = true
+	return c.cachesFor(object)
 }
 
 // GetInformer returns an informer for all namespaces, without blocking.
-func (s *multiNamespaceCache) GetInformer(ctx context.Context, object client.Object, _ ...cache.InformerGetOption) (cache.Informer, error) {
-	members, err := s.request(object)
+func (c *multiNamespaceCache) GetInformer(ctx context.Context, object client.Object, _ ...cache.InformerGetOption) (cache.Informer, error) {
+	members, err := c.request(object)
 	if err != nil {
 		return nil, err
 	}
 	var parts []namespaceInformer
-	for _, one := range members {
-		inner, err := one.GetInformer(ctx, object, cache.BlockUntilSynced(false))
+	for _, member := range members {
+		inner, err := member.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 		if err != nil {
-			return nil, fmt.Errorf("namespace %s: %w", one.namespace, err)
+			return nil, fmt.Errorf("namespace %s: %w", member.namespace, err)
 		}
-		parts = append(parts, namespaceInformer{one, inner})
+		parts = append(parts, namespaceInformer{member, inner})
 	}
 	return newMultiNamespaceInformer(parts), nil
 }
 
 // GetInformerForKind returns an informer for all namespaces, without blocking.
-func (s *multiNamespaceCache) GetInformerForKind(ctx context.Context, kind schema.GroupVersionKind, options ...cache.InformerGetOption) (cache.Informer, error) {
-	made, err := s.scheme.New(kind)
+func (c *multiNamespaceCache) GetInformerForKind(ctx context.Context, kind schema.GroupVersionKind, options ...cache.InformerGetOption) (cache.Informer, error) {
+	empty, err := c.scheme.New(kind)
 	if err != nil {
 		return nil, fmt.Errorf("caching %s: %w", kind.Kind, err)
 	}
-	object, isObject := made.(client.Object)
+	object, isObject := empty.(client.Object)
 	if !isObject {
-		return nil, fmt.Errorf("caching %s: not an object kind", kind.Kind)
+		return nil, fmt.Errorf("caching %s: kind has no object metadata", kind.Kind)
 	}
-	return s.GetInformer(ctx, object, options...)
+	return c.GetInformer(ctx, object, options...)
 }
 
 // RemoveInformer stops watching a kind in all namespaces.
-func (s *multiNamespaceCache) RemoveInformer(ctx context.Context, object client.Object) error {
-	members, err := s.cachesFor(object)
+func (c *multiNamespaceCache) RemoveInformer(ctx context.Context, object client.Object) error {
+	members, err := c.cachesFor(object)
 	if err != nil {
 		return err
 	}
-	for _, one := range members {
-		if err := one.RemoveInformer(ctx, object); err != nil {
-			return fmt.Errorf("namespace %s: %w", one.namespace, err)
+	for _, member := range members {
+		if err := member.RemoveInformer(ctx, object); err != nil {
+			return fmt.Errorf("namespace %s: %w", member.namespace, err)
 		}
 	}
 	return nil
 }
 
 // IndexField adds an index in every namespace.
-func (s *multiNamespaceCache) IndexField(ctx context.Context, object client.Object, field string, extract client.IndexerFunc) error {
-	members, err := s.request(object)
+func (c *multiNamespaceCache) IndexField(ctx context.Context, object client.Object, field string, extract client.IndexerFunc) error {
+	members, err := c.request(object)
 	if err != nil {
 		return err
 	}
-	for _, one := range members {
-		if err := one.IndexField(ctx, object, field, extract); err != nil {
-			return fmt.Errorf("namespace %s: %w", one.namespace, err)
+	for _, member := range members {
+		if err := member.IndexField(ctx, object, field, extract); err != nil {
+			return fmt.Errorf("namespace %s: %w", member.namespace, err)
 		}
 	}
 	return nil
 }
 
-// Start runs the caches until the context ends.
-func (s *multiNamespaceCache) Start(ctx context.Context) error {
-	s.mutex.Lock()
-	s.started = true
-	s.mutex.Unlock()
+// Start runs the caches until the context is done.
+func (c *multiNamespaceCache) Start(ctx context.Context) error {
+	c.mutex.Lock()
+	c.started = true
+	c.mutex.Unlock()
 	group, ctx := errgroup.WithContext(ctx)
-	for _, one := range s.caches {
-		group.Go(func() error { return one.start(ctx) })
+	for _, member := range c.caches {
+		group.Go(func() error { return member.start(ctx) })
 	}
 	return group.Wait()
 }
 
-// WaitForCacheSync waits until every namespace is known to be readable or not, and the
-// readable ones have synced.
-func (s *multiNamespaceCache) WaitForCacheSync(ctx context.Context) bool {
-	for _, one := range s.caches {
+// WaitForCacheSync waits until each namespace has either synced or proved unreadable.
+func (c *multiNamespaceCache) WaitForCacheSync(ctx context.Context) bool {
+	for _, member := range c.caches {
 		select {
-		case <-one.resolved:
+		case <-member.resolved:
 		case <-ctx.Done():
 			return false
 		}
@@ -254,4 +254,4 @@ func (s *multiNamespaceCache) WaitForCacheSync(ctx context.Context) bool {
 }
 
 // NeedLeaderElection returns false, so that standby replicas fill their caches too.
-func (s *multiNamespaceCache) NeedLeaderElection() bool { return false }
+func (c *multiNamespaceCache) NeedLeaderElection() bool { return false }

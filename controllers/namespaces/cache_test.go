@@ -96,13 +96,13 @@ func (y *cacheFixture) startCache() {
 	y.t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
-			y.t.Errorf("the cache ended: %v", err)
+			y.t.Errorf("cache failed: %v", err)
 		}
 	})
 	waiting, enough := context.WithTimeout(y.t.Context(), time.Minute)
 	defer enough()
 	if !y.WaitForCacheSync(waiting) {
-		y.t.Fatal("the cache waits for namespaces that cannot be read")
+		y.t.Fatal("cache waits for unreadable namespaces")
 	}
 }
 
@@ -212,9 +212,9 @@ func TestCacheServesOnlySyncedNamespaces(t *testing.T) {
 	if err := informer.RemoveEventHandler(removedRegistration); err != nil {
 		t.Error(err)
 	}
-	y.expectReadError("whole-half", "has not been listed yet")
-	y.expectReadError("whole-absent", "has not been listed yet")
-	y.expectReadError("elsewhere", "the operator does not watch it")
+	y.expectReadError("whole-half", "has not synced yet")
+	y.expectReadError("whole-absent", "has not synced yet")
+	y.expectReadError("elsewhere", "is not watched")
 	y.Expect(y.health.Problems()).To(gomega.ConsistOf(
 		gomega.And(gomega.HavePrefix("namespace whole-absent: "+problemUnreadable), gomega.HaveSuffix("ConfigMap, Secret")),
 		gomega.And(gomega.HavePrefix("namespace whole-half: "+problemUnreadable), gomega.HaveSuffix(": ConfigMap"))))
@@ -236,31 +236,31 @@ func (y *cacheFixture) expectReadError(namespace, want string) {
 	y.t.Helper()
 	err := y.Cache.Get(y.t.Context(), client.ObjectKey{Namespace: namespace, Name: "authority"}, &corev1.Secret{})
 	if err == nil || !strings.Contains(err.Error(), want) {
-		y.t.Errorf("reading %s: %v, want %q", namespace, err, want)
+		y.t.Errorf("reading namespace %s: got error %v, want %q", namespace, err, want)
 	}
 	if got := y.secretNames(client.InNamespace(namespace)); len(got) != 1 || !strings.Contains(got[0], want) {
-		y.t.Errorf("listing %s: %v, want %q", namespace, got, want)
+		y.t.Errorf("listing namespace %s: got error %v, want %q", namespace, got, want)
 	}
 }
 
-// TestInformersMustBeRequestedBeforeStart checks that the cache rejects kinds that
-// synced namespaces would lack, and unsupported operations.
+// TestInformersMustBeRequestedBeforeStart checks that the cache rejects unsupported
+// operations, and kinds that were not requested before the start.
 func TestInformersMustBeRequestedBeforeStart(t *testing.T) {
 	t.Parallel()
 	y := newCacheFixture(t, "asked-", "there")
 	y.startCache()
 	if _, err := y.GetInformer(t.Context(), &corev1.Service{}); err == nil || !strings.Contains(err.Error(), "before the cache starts") {
-		t.Errorf("a kind that was not requested: %v", err)
+		t.Errorf("getting an informer of a kind that was not requested: got error %v", err)
 	}
 	if got := y.secretNames(client.Limit(1)); !strings.Contains(got[0], "omit limit") {
-		t.Errorf("a limit over several namespaces: %v", got)
+		t.Errorf("listing several namespaces with a limit: got error %v", got)
 	}
 	informer, err := y.GetInformerForKind(t.Context(), corev1.SchemeGroupVersion.WithKind("Secret"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := informer.RemoveEventHandler(nil); err == nil {
-		t.Error("a handler of another informer was removed")
+		t.Error("removed a handler of another informer")
 	}
 }
 
@@ -269,11 +269,11 @@ func TestInformersMustBeRequestedBeforeStart(t *testing.T) {
 func TestCacheWatchesAllNamespacesByDefault(t *testing.T) {
 	t.Parallel()
 	shared := controlplanetest.Get(t)
-	made, err := NewCache(nil)(shared.AdminConfig(), cache.Options{Scheme: clientgoscheme.Scheme})
+	registration, err := NewCache(nil)(shared.AdminConfig(), cache.Options{Scheme: clientgoscheme.Scheme})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ours := made.(*multiNamespaceCache); ours {
-		t.Error("an operator for all namespaces has a cache of some")
+	if _, ours := registration.(*multiNamespaceCache); ours {
+		t.Error("cache for all namespaces is not controller-runtime's own cache")
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// A Health tracks the problems of each of the operator's namespaces, and publishes
-// changes once in the log and in a metric. It is safe for concurrent use.
+// A Health tracks the problems of each of the operator's namespaces. It logs each change
+// once and exports a metric. It is safe for concurrent use.
 type Health struct {
 	log        logr.Logger
 	accessible *prometheus.GaugeVec
@@ -44,17 +44,17 @@ func NewHealth(log logr.Logger, registry prometheus.Registerer, namespaces []str
 }
 
 // Report sets the problem of a part of a namespace. An empty problem means healthy.
-func (h *Health) Report(namespace, part, trouble string) {
+func (h *Health) Report(namespace, part, problem string) {
 	h.mutex.Lock()
 	defer h.mutex.Unlock()
 	before := h.summary(namespace)
-	if trouble == "" {
+	if problem == "" {
 		delete(h.problems[namespace], part)
 	} else {
 		if h.problems[namespace] == nil {
 			h.problems[namespace] = map[string]string{}
 		}
-		h.problems[namespace][part] = trouble
+		h.problems[namespace][part] = problem
 	}
 	if after := h.summary(namespace); after != before {
 		h.publish(namespace, after)
@@ -69,7 +69,7 @@ func (h *Health) publish(namespace, summary string) {
 		return
 	}
 	h.accessible.WithLabelValues(namespace).Set(0)
-	h.log.Info("namespace has problems; continuing with the others", "namespace", namespace, "problem", summary)
+	h.log.Info("namespace became unhealthy; continuing with the others", "namespace", namespace, "problem", summary)
 }
 
 // summary describes the problems of a namespace without the affected parts, so that ten
@@ -88,11 +88,11 @@ func (h *Health) Problems() []string {
 	for _, namespace := range slices.Sorted(maps.Keys(h.problems)) {
 		parts := map[string][]string{}
 		for _, part := range slices.Sorted(maps.Keys(h.problems[namespace])) {
-			trouble := h.problems[namespace][part]
-			parts[trouble] = append(parts[trouble], part)
+			problem := h.problems[namespace][part]
+			parts[problem] = append(parts[problem], part)
 		}
-		for _, trouble := range slices.Sorted(maps.Keys(parts)) {
-			lines = append(lines, fmt.Sprintf("namespace %s: %s: %s", namespace, trouble, strings.Join(parts[trouble], ", ")))
+		for _, problem := range slices.Sorted(maps.Keys(parts)) {
+			lines = append(lines, fmt.Sprintf("namespace %s: %s: %s", namespace, problem, strings.Join(parts[problem], ", ")))
 		}
 	}
 	return lines

@@ -43,11 +43,11 @@ func TestHealthReportsChangesOnce(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", step.name, diff)
 		}
 		if len(said) != step.said {
-			t.Errorf("%s: %d lines in the log, want %d: %q", step.name, len(said), step.said, said)
+			t.Errorf("%s: got %d log entries, want %d: %q", step.name, len(said), step.said, said)
 		}
 		want := map[string]float64{"clinic": step.clinicWell, "pharmacy": step.othersWell}
 		if diff := cmp.Diff(want, accessibleByNamespace(t, registry)); diff != "" {
-			t.Errorf("%s, the metric (-want +got):\n%s", step.name, diff)
+			t.Errorf("%s: metric (-want +got):\n%s", step.name, diff)
 		}
 	}
 }

@@ -17,8 +17,8 @@ type namespaceInformer struct {
 	cache.Informer
 }
 
-// A multiNamespaceInformer is a cache.Informer for several namespaces. A handler
-// receives the events of a namespace once it has synced, which may be long after the
+// A multiNamespaceInformer is a cache.Informer for several namespaces. A handler receives
+// the events of a namespace once the namespace has synced, which may be long after the
 // handler was added.
 type multiNamespaceInformer struct {
 	*syncChecker
@@ -44,26 +44,26 @@ func (i *multiNamespaceInformer) AddEventHandlerWithResyncPeriod(handler toolsca
 
 // AddEventHandlerWithOptions adds a handler to each namespace.
 func (i *multiNamespaceInformer) AddEventHandlerWithOptions(handler toolscache.ResourceEventHandler, options toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
-	made := &handlerRegistration{byNamespace: map[*namespaceCache]toolscache.ResourceEventHandlerRegistration{}}
+	registration := &handlerRegistration{byNamespace: map[*namespaceCache]toolscache.ResourceEventHandlerRegistration{}}
 	for _, p := range i.informers {
 		p.whenSynced(func() {
-			made.add(p, func() (toolscache.ResourceEventHandlerRegistration, error) {
+			registration.add(p, func() (toolscache.ResourceEventHandlerRegistration, error) {
 				return p.AddEventHandlerWithOptions(handler, options)
 			})
 		})
 	}
-	made.syncChecker = newSyncChecker(i.informers, func(p namespaceInformer) toolscache.DoneChecker { return made.checker(p.namespaceCache) })
-	return made, nil
+	registration.syncChecker = newSyncChecker(i.informers, func(p namespaceInformer) toolscache.DoneChecker { return registration.checker(p.namespaceCache) })
+	return registration, nil
 }
 
 // RemoveEventHandler removes a handler from each namespace, including namespaces that
 // have not synced yet.
 func (i *multiNamespaceInformer) RemoveEventHandler(handle toolscache.ResourceEventHandlerRegistration) error {
-	made, ours := handle.(*handlerRegistration)
-	if !ours {
-		return fmt.Errorf("removing a handler: %T was not registered with this informer", handle)
+	registration, ok := handle.(*handlerRegistration)
+	if !ok {
+		return fmt.Errorf("removing a handler: registration of type %T belongs to another informer", handle)
 	}
-	registered := made.remove()
+	registered := registration.remove()
 	for _, p := range i.informers {
 		inner, added := registered[p.namespaceCache]
 		if !added {
@@ -105,8 +105,8 @@ type handlerRegistration struct {
 	removed     bool
 }
 
-// add registers the handler in one namespace. Registration only fails if the informer
-// has stopped, which happens when the operator shuts down.
+// add registers the handler in one namespace. Registration fails only if the informer has
+// stopped, which happens when the operator shuts down.
 func (r *handlerRegistration) add(p namespaceInformer, register func() (toolscache.ResourceEventHandlerRegistration, error)) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -118,7 +118,7 @@ func (r *handlerRegistration) add(p namespaceInformer, register func() (toolscac
 	}
 }
 
-// remove returns the registrations and prevents further ones.
+// remove returns the registrations and prevents further registrations.
 func (r *handlerRegistration) remove() map[*namespaceCache]toolscache.ResourceEventHandlerRegistration {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
@@ -126,10 +126,10 @@ func (r *handlerRegistration) remove() map[*namespaceCache]toolscache.ResourceEv
 	return r.byNamespace
 }
 
-func (r *handlerRegistration) checker(of *namespaceCache) toolscache.DoneChecker {
+func (r *handlerRegistration) checker(member *namespaceCache) toolscache.DoneChecker {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	if inner, registered := r.byNamespace[of]; registered {
+	if inner, registered := r.byNamespace[member]; registered {
 		return inner.HasSyncedChecker()
 	}
 	return nil
@@ -139,34 +139,34 @@ func (r *handlerRegistration) checker(of *namespaceCache) toolscache.DoneChecker
 // are done.
 type syncChecker struct{ done chan struct{} }
 
-// newSyncChecker returns a syncChecker that waits until each namespace is known to be
-// readable or not, and then for the checker that what returns for it, unless that is
-// nil.
-func newSyncChecker(parts []namespaceInformer, what func(namespaceInformer) toolscache.DoneChecker) *syncChecker {
-	made := &syncChecker{done: make(chan struct{})}
+// newSyncChecker returns a syncChecker that waits until each namespace has synced or proved
+// unreadable. For each synced namespace, it then waits for the checker returned by
+// checkerFor, unless that is nil.
+func newSyncChecker(parts []namespaceInformer, checkerFor func(namespaceInformer) toolscache.DoneChecker) *syncChecker {
+	registration := &syncChecker{done: make(chan struct{})}
 	go func() {
-		defer close(made.done)
+		defer close(registration.done)
 		for _, p := range parts {
 			<-p.resolved
 			if !p.isSynced() {
 				continue
 			}
-			if checker := what(p); checker != nil {
+			if checker := checkerFor(p); checker != nil {
 				<-checker.Done()
 			}
 		}
 	}()
-	return made
+	return registration
 }
 
 // Name describes what the checker waits for.
-func (a *syncChecker) Name() string { return "accessible namespaces" }
+func (s *syncChecker) Name() string { return "accessible namespaces" }
 
-// Done returns a channel that is closed once all of them are done.
-func (a *syncChecker) Done() <-chan struct{} { return a.done }
+// Done returns a channel that is closed once all readable namespaces are done.
+func (s *syncChecker) Done() <-chan struct{} { return s.done }
 
 // HasSyncedChecker returns the checker itself.
-func (a *syncChecker) HasSyncedChecker() toolscache.DoneChecker { return a }
+func (s *syncChecker) HasSyncedChecker() toolscache.DoneChecker { return s }
 
 // HasSynced reports whether the checker is done.
-func (a *syncChecker) HasSynced() bool { return toolscache.IsDone(a) }
+func (s *syncChecker) HasSynced() bool { return toolscache.IsDone(s) }

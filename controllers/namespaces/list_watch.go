@@ -12,19 +12,19 @@ import (
 	toolscache "k8s.io/client-go/tools/cache"
 )
 
-// observeListWatch wraps a ListerWatcher and calls tell with the result of each list and
-// each start of a watch.
-func observeListWatch(source toolscache.ListerWatcher, tell func(error)) *toolscache.ListWatch {
+// observeListWatch wraps a ListerWatcher and calls observe with the result of each list and
+// of each attempt to start a watch.
+func observeListWatch(source toolscache.ListerWatcher, observe func(error)) *toolscache.ListWatch {
 	inner := toolscache.ToListerWatcherWithContext(source)
 	return &toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			list, err := inner.ListWithContext(ctx, options)
-			tell(err)
+			observe(err)
 			return list, err
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 			events, err := inner.WatchWithContext(ctx, options)
-			tell(err)
+			observe(err)
 			return events, err
 		},
 	}

@@ -27,19 +27,19 @@ type namespaceCache struct {
 	cache.Cache
 	namespace   string
 	cachedKinds map[schema.GroupVersionKind]bool
-	// cachesOtherKinds reports whether kinds that are not in kinds are cached too.
+	// cachesOtherKinds reports whether kinds that are not in cachedKinds are cached too.
 	cachesOtherKinds bool
 	health           *Health
 
-	// resolved is closed as soon as the namespace is known to be readable or not. Waiting
-	// any longer would let one missing namespace block the operator.
+	// resolved is closed as soon as the namespace has synced or proved unreadable. The
+	// operator waits no longer, so that a missing namespace cannot block it.
 	resolved chan struct{}
 	resolve  func()
 
 	mutex sync.Mutex
 	// synced reports whether every kind has been listed. Until then, no object of the
-	// namespace is visible: the operator would repair a half-visible Instance as if the
-	// other half were missing.
+	// namespace is visible: the operator would repair a partially visible Instance as if
+	// its other objects were missing.
 	synced bool
 	// onSync holds functions to run once the namespace has synced.
 	onSync []func()
@@ -47,24 +47,24 @@ type namespaceCache struct {
 
 // newNamespaceCache creates the cache of one of the namespaces in options.
 func newNamespaceCache(config *rest.Config, options cache.Options, namespace string, health *Health) (*namespaceCache, error) {
-	m := &namespaceCache{namespace: namespace, health: health, cachedKinds: map[schema.GroupVersionKind]bool{}, resolved: make(chan struct{})}
-	m.resolve = sync.OnceFunc(func() { close(m.resolved) })
-	_, m.cachesOtherKinds = options.DefaultNamespaces[namespace]
-	own, err := m.scopeOptions(options)
+	c := &namespaceCache{namespace: namespace, health: health, cachedKinds: map[schema.GroupVersionKind]bool{}, resolved: make(chan struct{})}
+	c.resolve = sync.OnceFunc(func() { close(c.resolved) })
+	_, c.cachesOtherKinds = options.DefaultNamespaces[namespace]
+	own, err := c.scopeOptions(options)
 	if err != nil {
 		return nil, err
 	}
-	if m.Cache, err = cache.New(config, own); err != nil {
+	if c.Cache, err = cache.New(config, own); err != nil {
 		return nil, fmt.Errorf("creating the cache of namespace %s: %w", namespace, err)
 	}
-	return m, nil
+	return c, nil
 }
 
-// scopeOptions returns the options restricted to this namespace, and remembers which
-// kinds it caches.
-func (m *namespaceCache) scopeOptions(options cache.Options) (cache.Options, error) {
+// scopeOptions returns the options restricted to this namespace, and records the cached
+// kinds.
+func (c *namespaceCache) scopeOptions(options cache.Options) (cache.Options, error) {
 	own := options
-	own.DefaultNamespaces = map[string]cache.Config{m.namespace: options.DefaultNamespaces[m.namespace]}
+	own.DefaultNamespaces = map[string]cache.Config{c.namespace: options.DefaultNamespaces[c.namespace]}
 	own.ByObject = map[client.Object]cache.ByObject{}
 	for object, by := range options.ByObject {
 		kind, err := apiutil.GVKForObject(object, options.Scheme)
@@ -75,28 +75,28 @@ func (m *namespaceCache) scopeOptions(options cache.Options) (cache.Options, err
 		if namespaces == nil {
 			namespaces = options.DefaultNamespaces
 		}
-		setting, holds := namespaces[m.namespace]
-		m.cachedKinds[kind] = holds
-		if holds {
-			by.Namespaces = map[string]cache.Config{m.namespace: setting}
+		setting, isCached := namespaces[c.namespace]
+		c.cachedKinds[kind] = isCached
+		if isCached {
+			by.Namespaces = map[string]cache.Config{c.namespace: setting}
 			own.ByObject[object] = by
 		}
 	}
 	own.DefaultWatchErrorHandler = handleWatchError
 	own.NewInformer = func(source toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
-		return toolscache.NewSharedIndexInformer(observeListWatch(source, m.listReporter(object, options.Scheme)), object, resync, indexers)
+		return toolscache.NewSharedIndexInformer(observeListWatch(source, c.listReporter(object, options.Scheme)), object, resync, indexers)
 	}
 	return own, nil
 }
 
 // cachesKind reports whether the cache holds objects of a kind.
-func (m *namespaceCache) cachesKind(kind schema.GroupVersionKind) bool {
-	holds, named := m.cachedKinds[kind]
-	return holds || !named && m.cachesOtherKinds
+func (c *namespaceCache) cachesKind(kind schema.GroupVersionKind) bool {
+	isCached, isConfigured := c.cachedKinds[kind]
+	return isCached || !isConfigured && c.cachesOtherKinds
 }
 
 // listReporter returns a function that reports the result of each list of a kind.
-func (m *namespaceCache) listReporter(object runtime.Object, scheme *runtime.Scheme) func(error) {
+func (c *namespaceCache) listReporter(object runtime.Object, scheme *runtime.Scheme) func(error) {
 	name := fmt.Sprintf("%T", object)
 	if kind, err := apiutil.GVKForObject(object, scheme); err == nil {
 		name = kind.Kind
@@ -104,51 +104,51 @@ func (m *namespaceCache) listReporter(object runtime.Object, scheme *runtime.Sch
 	return func(err error) {
 		switch {
 		case err == nil:
-			m.health.Report(m.namespace, name, "")
+			c.health.Report(c.namespace, name, "")
 		case apierrors.IsForbidden(err):
-			m.health.Report(m.namespace, name, problemUnreadable)
-			m.resolve()
+			c.health.Report(c.namespace, name, problemUnreadable)
+			c.resolve()
 		}
 	}
 }
 
-// start runs the cache until the context ends, and makes it visible once it has synced.
-func (m *namespaceCache) start(ctx context.Context) error {
+// start runs the cache until the context is done, and makes it visible once it has synced.
+func (c *namespaceCache) start(ctx context.Context) error {
 	var waiting sync.WaitGroup
 	waiting.Go(func() {
-		if m.WaitForCacheSync(ctx) {
-			m.markSynced()
+		if c.WaitForCacheSync(ctx) {
+			c.markSynced()
 		}
 	})
 	defer waiting.Wait()
-	return m.Start(ctx)
+	return c.Start(ctx)
 }
 
 // markSynced runs the functions that waited for the namespace to sync.
-func (m *namespaceCache) markSynced() {
-	m.mutex.Lock()
-	m.synced = true
-	for _, run := range m.onSync {
+func (c *namespaceCache) markSynced() {
+	c.mutex.Lock()
+	c.synced = true
+	for _, run := range c.onSync {
 		run()
 	}
-	m.onSync = nil
-	m.mutex.Unlock()
-	m.resolve()
+	c.onSync = nil
+	c.mutex.Unlock()
+	c.resolve()
 }
 
 // whenSynced runs a function now, or as soon as the namespace has synced.
-func (m *namespaceCache) whenSynced(run func()) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	if m.synced {
+func (c *namespaceCache) whenSynced(run func()) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.synced {
 		run()
 		return
 	}
-	m.onSync = append(m.onSync, run)
+	c.onSync = append(c.onSync, run)
 }
 
-func (m *namespaceCache) isSynced() bool {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	return m.synced
+func (c *namespaceCache) isSynced() bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.synced
 }

@@ -37,14 +37,15 @@ const (
 // A RoleBindingGuard protects the RoleBinding that gives the operator its permissions in
 // a namespace, for as long as the namespace has Instances.
 //
-// Deleting a namespace deletes everything in it at once. The RoleBinding would be gone
-// before the Instances, and the operator would no longer be permitted to remove their
-// finalizers. A finalizer on the RoleBinding keeps it, and with it the permissions,
-// until the operator removes the finalizer after the last Instance. It is set only while
-// there are Instances, so it never blocks the deletion of a namespace without any,
-// whether or not the operator is running.
+// Deleting a namespace deletes all objects in it at the same time. The RoleBinding would
+// be deleted before the Instances, and the operator would lose the permission to remove
+// their finalizers. A finalizer on the RoleBinding keeps it, and with it the permissions,
+// until the operator has cleaned up the last Instance. The finalizer is set only while the
+// namespace has Instances, so it never blocks the deletion of a namespace without
+// Instances, whether or not the operator is running.
 type RoleBindingGuard struct {
-	// client reads Instances from the cache and patches. apiReader bypasses the cache.
+	// client reads Instances from the cache and patches RoleBindings. apiReader bypasses the
+	// cache.
 	client    client.Client
 	apiReader client.Reader
 	// name of the RoleBinding in each namespace.
@@ -58,28 +59,28 @@ type RoleBindingGuard struct {
 type bindingState struct {
 	mutex        sync.Mutex
 	hasFinalizer bool
-	// checkedAt is when this state was last verified. Zero if never.
+	// checkedAt is when this state was last verified, or the zero time.
 	checkedAt time.Time
 }
 
 // NewRoleBindingGuard creates a guard for the RoleBindings with the given name.
 func NewRoleBindingGuard(manager ctrl.Manager, name string, namespaces []string, health *Health) *RoleBindingGuard {
-	hold := &RoleBindingGuard{
+	guard := &RoleBindingGuard{
 		client: manager.GetClient(), apiReader: manager.GetAPIReader(),
 		name: name, bindings: map[string]*bindingState{}, health: health, now: time.Now,
 	}
 	for _, namespace := range namespaces {
-		hold.bindings[namespace] = &bindingState{}
+		guard.bindings[namespace] = &bindingState{}
 	}
-	return hold
+	return guard
 }
 
 // Wrap returns a reconciler of Instances or WebhookConfigs that first sets the finalizer
 // on the namespace's RoleBinding, so that the RoleBinding is protected before the object
 // has its own finalizer. It removes the finalizer after the last object is gone.
-func (h *RoleBindingGuard) Wrap(next reconcile.Reconciler) reconcile.Reconciler {
+func (g *RoleBindingGuard) Wrap(next reconcile.Reconciler) reconcile.Reconciler {
 	return reconcile.Func(func(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-		if err := h.ensure(ctx, request.Namespace); err != nil {
+		if err := g.ensure(ctx, request.Namespace); err != nil {
 			return reconcile.Result{}, err
 		}
 		return next.Reconcile(ctx, request)
@@ -89,14 +90,14 @@ func (h *RoleBindingGuard) Wrap(next reconcile.Reconciler) reconcile.Reconciler 
 // Start checks all namespaces periodically: an operator that stopped after the last
 // Instance was deleted may have left a finalizer behind. It implements manager.Runnable
 // and runs on the leader only.
-func (h *RoleBindingGuard) Start(ctx context.Context) error {
-	wait.JitterUntilWithContext(ctx, h.ensureAll, recheckInterval, 0.2, true)
+func (g *RoleBindingGuard) Start(ctx context.Context) error {
+	wait.JitterUntilWithContext(ctx, g.ensureAll, recheckInterval, 0.2, true)
 	return nil
 }
 
-func (h *RoleBindingGuard) ensureAll(ctx context.Context) {
-	for namespace := range h.bindings {
-		if err := h.ensure(ctx, namespace); err != nil {
+func (g *RoleBindingGuard) ensureAll(ctx context.Context) {
+	for namespace := range g.bindings {
+		if err := g.ensure(ctx, namespace); err != nil {
 			// Health already reports unreadable namespaces.
 			ctrl.LoggerFrom(ctx).V(1).Info("failed to check RoleBinding", "namespace", namespace, "error", err.Error())
 		}
@@ -105,33 +106,33 @@ func (h *RoleBindingGuard) ensureAll(ctx context.Context) {
 
 // ensure sets the finalizer on the RoleBinding of a namespace that has Instances or
 // WebhookConfigs, and removes it otherwise.
-func (h *RoleBindingGuard) ensure(ctx context.Context, namespace string) error {
-	found, ours := h.bindings[namespace]
-	if !ours {
+func (g *RoleBindingGuard) ensure(ctx context.Context, namespace string) error {
+	found, isWatched := g.bindings[namespace]
+	if !isWatched {
 		return nil
 	}
 	found.mutex.Lock()
 	defer found.mutex.Unlock()
-	wanted, err := h.hasDependents(ctx, namespace)
+	wanted, err := g.hasDependents(ctx, namespace)
 	if err != nil {
 		return err
 	}
-	if found.hasFinalizer == wanted && h.now().Sub(found.checkedAt) < recheckInterval {
+	if found.hasFinalizer == wanted && g.now().Sub(found.checkedAt) < recheckInterval {
 		return nil
 	}
-	if err := h.updateFinalizer(ctx, namespace, wanted); err != nil {
-		return fmt.Errorf("updating the finalizer of RoleBinding %s/%s: %w", namespace, h.name, err)
+	if err := g.updateFinalizer(ctx, namespace, wanted); err != nil {
+		return fmt.Errorf("updating the finalizer of RoleBinding %s/%s: %w", namespace, g.name, err)
 	}
-	found.hasFinalizer, found.checkedAt = wanted, h.now()
+	found.hasFinalizer, found.checkedAt = wanted, g.now()
 	return nil
 }
 
 // hasDependents reports whether a namespace contains objects that cannot be deleted
 // without the operator: Instances, and WebhookConfigs, which may outlive their
 // Instances.
-func (h *RoleBindingGuard) hasDependents(ctx context.Context, namespace string) (bool, error) {
+func (g *RoleBindingGuard) hasDependents(ctx context.Context, namespace string) (bool, error) {
 	for _, list := range []client.ObjectList{&v1alpha1.InstanceList{}, &v1alpha1.WebhookConfigList{}} {
-		err := h.client.List(ctx, list, client.InNamespace(namespace), client.Limit(1), client.UnsafeDisableDeepCopy)
+		err := g.client.List(ctx, list, client.InNamespace(namespace), client.Limit(1), client.UnsafeDisableDeepCopy)
 		if err != nil {
 			return false, fmt.Errorf("listing Instances and WebhookConfigs in namespace %s: %w", namespace, err)
 		}
@@ -145,39 +146,39 @@ func (h *RoleBindingGuard) hasDependents(ctx context.Context, namespace string) 
 // updateFinalizer adds or removes the finalizer of a RoleBinding. Failures are reported
 // to health and do not block reconciliation: serving tenants matters more than the
 // eventual deletion of their namespace.
-func (h *RoleBindingGuard) updateFinalizer(ctx context.Context, namespace string, wanted bool) error {
+func (g *RoleBindingGuard) updateFinalizer(ctx context.Context, namespace string, wanted bool) error {
 	roleBinding := &rbacv1.RoleBinding{}
-	err := h.apiReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: h.name}, roleBinding)
+	err := g.apiReader.Get(ctx, client.ObjectKey{Namespace: namespace, Name: g.name}, roleBinding)
 	if err == nil {
-		err = h.patchFinalizer(ctx, roleBinding, wanted)
+		err = g.patchFinalizer(ctx, roleBinding, wanted)
 	}
-	trouble := ""
+	problem := ""
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
-		trouble = problemBindingMissing
+		problem = problemBindingMissing
 	case err != nil:
 		return err
 	case !roleBinding.DeletionTimestamp.IsZero() && !controllerutil.ContainsFinalizer(roleBinding, RoleBindingFinalizer):
-		trouble = problemBindingTerminating
+		problem = problemBindingTerminating
 	}
 	if !wanted {
-		trouble = ""
+		problem = ""
 	}
-	h.health.Report(namespace, "RoleBinding "+h.name, trouble)
+	g.health.Report(namespace, "RoleBinding "+g.name, problem)
 	return nil
 }
 
-// patchFinalizer patches the finalizer of a RoleBinding. It adds none if the RoleBinding
-// is being deleted.
-func (h *RoleBindingGuard) patchFinalizer(ctx context.Context, roleBinding *rbacv1.RoleBinding, wanted bool) error {
+// patchFinalizer adds or removes the finalizer of a RoleBinding. It does not add a
+// finalizer to a RoleBinding that is being deleted.
+func (g *RoleBindingGuard) patchFinalizer(ctx context.Context, roleBinding *rbacv1.RoleBinding, wanted bool) error {
 	before := roleBinding.DeepCopy()
 	change := controllerutil.RemoveFinalizer
 	if wanted {
 		change = controllerutil.AddFinalizer
 	}
-	going := !roleBinding.DeletionTimestamp.IsZero()
-	if going && wanted || !change(roleBinding, RoleBindingFinalizer) {
+	isDeleted := !roleBinding.DeletionTimestamp.IsZero()
+	if isDeleted && wanted || !change(roleBinding, RoleBindingFinalizer) {
 		return nil
 	}
-	return h.client.Patch(ctx, roleBinding, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	return g.client.Patch(ctx, roleBinding, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 }

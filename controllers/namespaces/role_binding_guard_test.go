@@ -88,9 +88,9 @@ func roleBinding(finalizers ...string) *rbacv1.RoleBinding {
 
 // terminatingRoleBinding returns a RoleBinding that is being deleted.
 func terminatingRoleBinding(finalizers ...string) *rbacv1.RoleBinding {
-	made := roleBinding(finalizers...)
-	made.DeletionTimestamp = &metav1.Time{Time: time.Date(2026, 11, 21, 11, 0, 0, 0, time.UTC)}
-	return made
+	registration := roleBinding(finalizers...)
+	registration.DeletionTimestamp = &metav1.Time{Time: time.Date(2026, 11, 21, 11, 0, 0, 0, time.UTC)}
+	return registration
 }
 
 func newInstance() *v1alpha1.Instance {
@@ -127,7 +127,7 @@ func TestGuardFinalizer(t *testing.T) {
 				t.Errorf("finalizers (-want +got):\n%s", diff)
 			}
 			if got := strings.Join(r.health.Problems(), "\n"); !strings.Contains(got, test.trouble) || test.trouble == "" && got != "" {
-				t.Errorf("troubles %q, want %q", got, test.trouble)
+				t.Errorf("got problems %q, want %q", got, test.trouble)
 			}
 		})
 	}
@@ -143,16 +143,16 @@ func TestGuardReportsForbidden(t *testing.T) {
 		t.Error(err)
 	}
 	if got := r.health.Problems(); len(got) != 1 {
-		t.Errorf("troubles: %q", got)
+		t.Errorf("got problems %q", got)
 	}
 	r.requestError, r.clock = nil, r.clock.Add(recheckInterval)
 	if got := r.ensuredFinalizers(); !cmp.Equal(got, []string{RoleBindingFinalizer}) || len(r.health.Problems()) > 0 {
-		t.Errorf("finalizers %v, troubles %q after it was allowed", got, r.health.Problems())
+		t.Errorf("after permissions were granted: got finalizers %v and problems %q", got, r.health.Problems())
 	}
 }
 
-// TestGuardLimitsReads checks that a namespace with ten thousand Instances does not read
-// its RoleBinding at each reconcile, and that a recreated RoleBinding is noticed.
+// TestGuardLimitsReads checks that the guard does not read the RoleBinding on each reconcile
+// of ten thousand Instances, and that it detects a recreated RoleBinding.
 func TestGuardLimitsReads(t *testing.T) {
 	t.Parallel()
 	r := newGuardFixture(t, roleBinding(), newInstance())
@@ -160,13 +160,13 @@ func TestGuardLimitsReads(t *testing.T) {
 		r.ensuredFinalizers()
 	}
 	if r.gets != 1 {
-		t.Errorf("the RoleBinding was read %d times, want once", r.gets)
+		t.Errorf("RoleBinding was read %d times, want once", r.gets)
 	}
 	if err := r.client.Delete(t.Context(), newInstance()); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.ensuredFinalizers(); got != nil || r.gets != 2 {
-		t.Errorf("the last Instance went: finalizers %v after %d reads", got, r.gets)
+		t.Errorf("after the last Instance was deleted: got finalizers %v after %d reads", got, r.gets)
 	}
 	if err := r.client.Create(t.Context(), newInstance()); err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestGuardLimitsReads(t *testing.T) {
 	}
 	r.clock = r.clock.Add(recheckInterval)
 	if got := r.ensuredFinalizers(); !cmp.Equal(got, []string{RoleBindingFinalizer}) {
-		t.Errorf("finalizers %v after ours was removed", got)
+		t.Errorf("after another client removed the finalizer: got finalizers %v", got)
 	}
 }
 
@@ -195,10 +195,10 @@ func TestGuardRunsBeforeReconciler(t *testing.T) {
 	request := reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "clinic", Name: "acme"}}
 	r.requestError = apierrors.NewInternalError(errors.New("etcd is away"))
 	if _, err := reconciler.Reconcile(t.Context(), request); err == nil || found != nil {
-		t.Errorf("the Instance was reconciled (%v) although its RoleBinding could not be read: %v", found, err)
+		t.Errorf("Instance was reconciled (%v) although its RoleBinding could not be read: %v", found, err)
 	}
 	r.requestError = nil
 	if _, err := reconciler.Reconcile(t.Context(), request); err != nil || !cmp.Equal(found, []string{RoleBindingFinalizer}) {
-		t.Errorf("the reconcile found finalizers %v, %v", found, err)
+		t.Errorf("reconcile saw finalizers %v, error %v", found, err)
 	}
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package outcome ends the reconciles of all controllers: it classifies their failures,
-// counts them, and decides when the object is reconciled again. It neither defines
-// errors, which package problem does, nor writes conditions, which the controllers do.
+// Package outcome completes the reconciles of all controllers: it classifies and counts
+// their failures, and decides when the object is reconciled again. Package problem defines
+// the errors, and the controllers write the conditions.
 package outcome
 
 import (
@@ -50,8 +50,8 @@ func FromFailures(failures []error) Outcome {
 }
 
 const (
-	// minBackoff is the first delay after a conflict or a transient error. It doubles with
-	// each further one.
+	// minBackoff is the first delay after a conflict or a transient error. The delay doubles
+	// with each consecutive failure.
 	minBackoff = 200 * time.Millisecond
 	// maxConflictBackoff bounds the backoff after conflicts.
 	maxConflictBackoff = time.Minute
@@ -60,8 +60,9 @@ const (
 	reconcileTimeout = time.Minute
 )
 
-// ControllerOptions back off per object, by at most maxBackoff after transient errors,
-// and set no overall rate limit: many failing objects must not starve the healthy ones.
+// ControllerOptions returns options with a backoff per object, of at most maxBackoff after
+// transient errors, and without an overall rate limit: many failing objects must not
+// starve the healthy ones.
 func ControllerOptions(maxConcurrentReconciles int, maxBackoff time.Duration) controller.Options {
 	return controller.Options{
 		MaxConcurrentReconciles: maxConcurrentReconciles,
@@ -70,10 +71,10 @@ func ControllerOptions(maxConcurrentReconciles int, maxBackoff time.Duration) co
 	}
 }
 
-// A Tracker counts the reconciles of one controller by outcome, and backs off after
-// write conflicts: another client, often the operator itself a moment ago, wrote before
-// the cache caught up. Conflicts are not errors, so they do not count as failed
-// reconciles.
+// A Tracker counts the reconciles of one controller by outcome, and backs off after write
+// conflicts. A conflict means that another client, often the operator itself in an earlier
+// reconcile, wrote the object and the cache does not show the write yet. Conflicts do not
+// count as failed reconciles.
 type Tracker struct {
 	// Reconciles counts reconciles by outcome.
 	Reconciles      *prometheus.CounterVec
@@ -102,7 +103,7 @@ func (t *Tracker) Count(outcome Outcome) {
 func (t *Tracker) RetryConflict(ctx context.Context, request ctrl.Request, result ctrl.Result, err error) (ctrl.Result, error) {
 	if problem.IsConflict(err) {
 		t.Count(Conflict)
-		log.FromContext(ctx).V(1).Info("write conflict, retrying", "error", err.Error())
+		log.FromContext(ctx).V(1).Info("encountered a write conflict, retrying", "error", err.Error())
 		return ctrl.Result{RequeueAfter: t.conflictBackoff.When(request)}, nil
 	}
 	t.conflictBackoff.Forget(request)
@@ -110,9 +111,9 @@ func (t *Tracker) RetryConflict(ctx context.Context, request ctrl.Request, resul
 }
 
 // Finish reports the failures of a reconcile with the given function, and returns the
-// result: an error for a transient failure, else a requeue after the shortest delay
-// that a failure requests, or after resync. Zero means no resync. A conflict is not
-// reported, because it says that the inputs of the reconcile are stale.
+// result: an error for a transient failure, else a requeue after the shortest delay that a
+// failure requests, or after resync. A resync of zero means none. A conflict is not
+// reported, because it means that the inputs of the reconcile are stale.
 func Finish(failures []error, resync time.Duration, report func() error) (ctrl.Result, error) {
 	transient := problem.FirstTransient(failures)
 	if problem.IsConflict(transient) {

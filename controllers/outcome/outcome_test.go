@@ -58,7 +58,7 @@ func TestFinish(t *testing.T) {
 		reported := false
 		result, err := Finish(test.failures, test.resync, func() error { reported = true; return test.reportErr })
 		if reported != test.reports || result.RequeueAfter != test.requeue || !errors.Is(err, test.err) {
-			t.Errorf("%s: reported %t, requeue after %s, error %v; want %t, %s, %v",
+			t.Errorf("%s: got reported %t, requeue after %s, error %v; want %t, %s, %v",
 				name, reported, result.RequeueAfter, err, test.reports, test.requeue, test.err)
 		}
 	}
@@ -80,21 +80,21 @@ func TestRetryConflictBacksOff(t *testing.T) {
 	}
 	first, second := delay(errConflict), delay(errConflict)
 	if first != minBackoff || second <= first {
-		t.Errorf("delays after conflicts: %s, then %s", first, second)
+		t.Errorf("got delays %s and %s after conflicts", first, second)
 	}
 	if got := delay(nil); got != time.Hour {
-		t.Errorf("the result of a success is replaced: requeue after %s", got)
+		t.Errorf("result of a success was changed: requeue after %s", got)
 	}
 	if got := delay(errConflict); got != first {
-		t.Errorf("the backoff is not reset by a success: %s", got)
+		t.Errorf("success did not reset the backoff: %s", got)
 	}
 	var metric dto.Metric
 	if err := tracker.Reconciles.WithLabelValues(string(Conflict)).Write(&metric); err != nil || metric.GetCounter().GetValue() != 3 {
-		t.Errorf("counted %v conflicts, want 3 (%v)", metric.GetCounter().GetValue(), err)
+		t.Errorf("got %v conflicts, want 3 (error %v)", metric.GetCounter().GetValue(), err)
 	}
 	other := errors.New("no response")
 	if _, err := tracker.RetryConflict(t.Context(), request, ctrl.Result{}, other); !errors.Is(err, other) {
-		t.Errorf("got %v, want the error itself", err)
+		t.Errorf("got error %v, want the original error", err)
 	}
 }
 
@@ -104,10 +104,10 @@ func TestFailingObjectDoesNotDelayOthers(t *testing.T) {
 	broken := ctrl.Request{NamespacedName: types.NamespacedName{Name: "broken"}}
 	for range 1000 {
 		if pause := limiter.When(broken); pause > 5*time.Minute {
-			t.Fatalf("a backoff of %s", pause)
+			t.Fatalf("got backoff %s", pause)
 		}
 	}
 	if pause := limiter.When(ctrl.Request{NamespacedName: types.NamespacedName{Name: "healthy"}}); pause != minBackoff {
-		t.Errorf("a healthy object waits %s", pause)
+		t.Errorf("healthy object waits %s", pause)
 	}
 }

@@ -17,8 +17,8 @@ const KeyPropagationDelay = 2 * time.Minute
 type ApplicationKeys struct {
 	// Current is the key that is published to the application.
 	Current string
-	// Additional keys are accepted too: the next key before it is published, or the previous
-	// one.
+	// Additional keys are accepted too: the next key before it is published, or the
+	// previous key.
 	Additional []string
 }
 
@@ -28,7 +28,7 @@ type ApplicationKeys struct {
 type KeyRotation struct {
 	// Request is the last rotation request that was handled.
 	Request string
-	// NextSince is when servers were given the keys that are published next.
+	// NextSince is when the next keys were distributed to the servers.
 	NextSince time.Time
 	// PreviousSince is when the previous keys stopped being published.
 	PreviousSince time.Time
@@ -44,41 +44,41 @@ type KeyRotationPolicy struct {
 	Overlap time.Duration
 }
 
-// IsRequested reports whether a rotation is requested that has not started yet.
-func (t KeyRotation) IsRequested(policy KeyRotationPolicy) bool {
-	return policy.Request != "" && policy.Request != t.Request
+// IsRequested reports whether a requested rotation has not started yet.
+func (r KeyRotation) IsRequested(policy KeyRotationPolicy) bool {
+	return policy.Request != "" && policy.Request != r.Request
 }
 
-// Advance performs the rotation steps that are due, and returns the keys by application,
-// the new state, and when the next step is due, or the zero time if none is. It depends
-// only on the stored state and the clock, so an interrupted rotation resumes where it
-// stopped. A request that arrives during a rotation is handled after it.
-func (t KeyRotation) Advance(keys map[string]ApplicationKeys, policy KeyRotationPolicy, now time.Time) (turned map[string]ApplicationKeys, after KeyRotation, due time.Time) {
-	turned = maps.Clone(keys)
+// Advance performs the rotation steps that are due. It returns the keys by application,
+// the new state, and when the next step is due, or the zero time if no step is pending.
+// Advance depends only on the stored state and the clock, so an interrupted rotation
+// resumes where it stopped. A request that arrives during a rotation is handled after it.
+func (r KeyRotation) Advance(keys map[string]ApplicationKeys, policy KeyRotationPolicy, now time.Time) (rotated map[string]ApplicationKeys, after KeyRotation, due time.Time) {
+	rotated = maps.Clone(keys)
 	for {
-		switch known, shown := t.NextSince.Add(KeyPropagationDelay), t.PreviousSince.Add(policy.Overlap); {
-		case !t.NextSince.IsZero() && policy.Overlap > 0 && now.Before(known):
-			return turned, t, known
-		case !t.NextSince.IsZero():
-			updateEach(turned, ApplicationKeys.promoted)
-			t.NextSince, t.PreviousSince = time.Time{}, now
-		case !t.PreviousSince.IsZero() && now.Before(shown):
-			return turned, t, shown
-		case !t.PreviousSince.IsZero():
-			updateEach(turned, ApplicationKeys.currentOnly)
-			t.PreviousSince = time.Time{}
-		case t.IsRequested(policy):
-			updateEach(turned, ApplicationKeys.withNext)
-			t.Request, t.NextSince = policy.Request, now
+		switch propagated, expired := r.NextSince.Add(KeyPropagationDelay), r.PreviousSince.Add(policy.Overlap); {
+		case !r.NextSince.IsZero() && policy.Overlap > 0 && now.Before(propagated):
+			return rotated, r, propagated
+		case !r.NextSince.IsZero():
+			updateEach(rotated, ApplicationKeys.promoted)
+			r.NextSince, r.PreviousSince = time.Time{}, now
+		case !r.PreviousSince.IsZero() && now.Before(expired):
+			return rotated, r, expired
+		case !r.PreviousSince.IsZero():
+			updateEach(rotated, ApplicationKeys.currentOnly)
+			r.PreviousSince = time.Time{}
+		case r.IsRequested(policy):
+			updateEach(rotated, ApplicationKeys.withNext)
+			r.Request, r.NextSince = policy.Request, now
 		default:
-			return turned, t, time.Time{}
+			return rotated, r, time.Time{}
 		}
 	}
 }
 
-func updateEach(keys map[string]ApplicationKeys, how func(ApplicationKeys) ApplicationKeys) {
-	for application, had := range keys {
-		keys[application] = how(had)
+func updateEach(keys map[string]ApplicationKeys, update func(ApplicationKeys) ApplicationKeys) {
+	for application, current := range keys {
+		keys[application] = update(current)
 	}
 }
 

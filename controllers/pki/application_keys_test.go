@@ -77,13 +77,13 @@ func TestApplicationKeyRotation(t *testing.T) {
 				t.Errorf("keys (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(test.after, after); diff != "" {
-				t.Errorf("turn (-want +got):\n%s", diff)
+				t.Errorf("state (-want +got):\n%s", diff)
 			}
 			if !due.Equal(test.due) {
-				t.Errorf("due %s, want %s", due, test.due)
+				t.Errorf("got due %s, want %s", due, test.due)
 			}
 			if diff := cmp.Diff(before, test.keys); diff != "" {
-				t.Errorf("what was given changed:\n%s", diff)
+				t.Errorf("Advance modified its input:\n%s", diff)
 			}
 		})
 	}
@@ -95,20 +95,20 @@ func TestKeyRotationIsRequested(t *testing.T) {
 	got, after, due := KeyRotation{}.Advance(newKeys("old"), KeyRotationPolicy{Request: "1", Overlap: time.Hour}, now)
 	for name, keys := range got {
 		if keys.Current != newKeys("old")[name].Current || len(keys.Additional) != 1 || len(keys.Additional[0]) != 26 {
-			t.Errorf("%s has %+v, want its key and a new one", name, keys)
+			t.Errorf("%s: got keys %+v, want the current key and a new key", name, keys)
 		}
 	}
 	if after != (KeyRotation{Request: "1", NextSince: now}) || !due.Equal(now.Add(KeyPropagationDelay)) {
-		t.Errorf("got %+v, due %s", after, due)
+		t.Errorf("got state %+v, due %s", after, due)
 	}
 	again, same, _ := after.Advance(got, KeyRotationPolicy{Request: "2", Overlap: time.Hour}, now)
 	if diff := cmp.Diff(got, again); diff != "" || same != after {
-		t.Errorf("a request on the way makes other keys:\n%s", diff)
+		t.Errorf("request during a rotation changed the keys:\n%s", diff)
 	}
 
 	revoked, after, due := KeyRotation{Request: "1"}.Advance(newKeys("old"), KeyRotationPolicy{Request: "2"}, now)
 	if key := revoked["portal"]; key.Current == "old" || len(key.Additional) > 0 || after != (KeyRotation{Request: "2"}) || !due.IsZero() {
-		t.Errorf("with no overlap got %+v, %+v, due %s, want a new key alone", key, after, due)
+		t.Errorf("without overlap: got keys %+v, state %+v, due %s, want only a new key", key, after, due)
 	}
 }
 
@@ -132,12 +132,12 @@ func TestClientsAreAcceptedDuringKeyRotation(t *testing.T) {
 			keys, turn, _ = turn.Advance(keys, policy, now)
 			is := keys["portal"]
 			if len(is.Additional) > 1 {
-				t.Fatalf("more than two keys: %+v", is)
+				t.Fatalf("got more than two keys: %+v", is)
 			}
 			for i, was := range past {
 				known := i+1 == len(past) || past[i+1].at.After(now.Add(-KeyPropagationDelay))
 				if known && !was.keys.accepts(is.Current) {
-					t.Fatalf("a server that knows %+v, of %s ago, refuses the key that is shown", was.keys, now.Sub(was.at))
+					t.Fatalf("server with keys %+v, loaded %s ago, rejects the published key", was.keys, now.Sub(was.at))
 				}
 			}
 			past = append(past, moment{now, is})

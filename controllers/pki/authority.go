@@ -20,13 +20,13 @@ import (
 const (
 	// authorityLifetime is how long a CA certificate is valid.
 	authorityLifetime = 10 * 365 * 24 * time.Hour
-	// authorityRenewBefore is how long before its expiry a CA certificate is renewed.
+	// authorityRenewBefore is how long before expiry a CA certificate is renewed.
 	authorityRenewBefore = 5 * 365 * 24 * time.Hour
 	// certificateLifetime is how long an issued certificate is valid.
 	certificateLifetime = 90 * 24 * time.Hour
-	// certificateRenewBefore is how long before its expiry a certificate is reissued.
+	// certificateRenewBefore is how long before expiry a certificate is reissued.
 	certificateRenewBefore = 30 * 24 * time.Hour
-	// maxClockSkew is how far the clock of a client may be behind ours.
+	// maxClockSkew is how far a client's clock may be behind the operator's clock.
 	maxClockSkew = 5 * time.Minute
 )
 
@@ -34,8 +34,8 @@ const (
 // the issuer of every certificate.
 var organization = []string{"Anamnesis"}
 
-// KeyPair is a certificate, followed by its intermediate certificates if any, and its
-// private key, both in PEM.
+// KeyPair is a certificate, followed by any intermediate certificates, and its private
+// key, both in PEM.
 type KeyPair struct {
 	Certificate, Key []byte
 }
@@ -160,9 +160,9 @@ func keyMatches(key crypto.Signer, certificate *x509.Certificate) bool {
 	return ok && public.Equal(certificate.PublicKey)
 }
 
-func earlier(one, other time.Time) time.Time {
-	if one.Before(other) {
-		return one
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
 	}
-	return other
+	return b
 }

@@ -10,24 +10,23 @@ import (
 	"time"
 )
 
-// DefaultOverlap is the default of how long clients have to learn about a CA before it
-// issues, and of how long its predecessor stays trusted afterwards.
+// DefaultOverlap is the default time for which a CA is published before it issues
+// certificates, and for which its predecessor stays trusted afterwards.
 const DefaultOverlap = 24 * time.Hour
 
 // An AuthorityRotation is the stored state of a CA and its rotation: the issuing CA, its
 // successor, and the certificates of its predecessors. It holds everything needed to
 // resume a rotation.
 type AuthorityRotation struct {
-	// Issuing is the CA that issues certificates. Empty if none was created yet.
+	// Issuing is the CA that issues certificates. Empty until the first CA is created.
 	Issuing KeyPair
 	// Next replaces Issuing once it has been published in the CA bundle for long enough, counted
 	// from NextSince. Empty if no rotation is in progress.
 	Next      KeyPair
 	NextSince time.Time
-	// PreviousCertificates are the certificates, in PEM, of CAs that issued before. Clients
-	// are still told to trust them, at least until the overlap after PreviousSince has
-	// passed. Their keys have been discarded, except the key of a CA whose certificate was
-	// merely renewed.
+	// PreviousCertificates are the PEM-encoded certificates of previous issuing CAs. They
+	// stay in the trust bundle at least until the overlap after PreviousSince has passed.
+	// Their keys have been discarded, except the key of a CA whose certificate was renewed.
 	PreviousCertificates []byte
 	PreviousSince        time.Time
 	// Request is the last rotation request that was handled.
@@ -41,7 +40,7 @@ type AuthorityPolicy struct {
 	// Request triggers a rotation if it is neither empty nor the last request that was
 	// handled.
 	Request string
-	// Overlap is how long clients have to learn about a change.
+	// Overlap is how long clients have to load a changed trust bundle.
 	Overlap time.Duration
 }
 
@@ -49,7 +48,7 @@ type AuthorityPolicy struct {
 type action string
 
 const (
-	// actionNone means that no step is due yet.
+	// actionNone means that no step is due.
 	actionNone action = ""
 	// actionCreate creates the first CA.
 	actionCreate action = "no CA exists"
@@ -66,8 +65,8 @@ const (
 	actionResetTimes action = "rotation timestamps missing or invalid"
 )
 
-// nextAction returns the step that is due now, or if none is, when the next one will be.
-// It depends only on the stored state, the policy and the clock, so an interrupted
+// nextAction returns the step that is due now, or actionNone and when the next step is
+// due. It depends only on the stored state, the policy and the clock, so an interrupted
 // rotation resumes where it stopped.
 func (r AuthorityRotation) nextAction(policy AuthorityPolicy, now time.Time) (todo action, due time.Time, err error) {
 	if len(r.Issuing.Certificate) == 0 && len(r.Issuing.Key) == 0 {
@@ -85,7 +84,7 @@ func (r AuthorityRotation) nextAction(policy AuthorityPolicy, now time.Time) (to
 		todo = r.nextDuringRotation(policy, now)
 	}
 	if todo == actionNone && !r.hasNext() {
-		todo = nextWhenStable(issuing.certificate, policy, now.Before(renewal))
+		todo = nextWhenStable(issuing.certificate, policy, !now.Before(renewal))
 	}
 	return todo, r.nextDue(policy, renewal), nil
 }
@@ -105,14 +104,14 @@ func (r AuthorityRotation) nextDuringRotation(policy AuthorityPolicy, now time.T
 	return actionNone
 }
 
-// nextWhenStable returns the next step while no rotation is in progress. It renews the
-// certificate with the same key if it is no longer young, or has no name constraints
-// yet. Different constraints require a new key: given two CA certificates with the same
-// key, many clients try only one of them, which might not permit the names that the
-// other does.
-func nextWhenStable(issuing *x509.Certificate, policy AuthorityPolicy, young bool) action {
+// nextWhenStable returns the next step while no rotation is in progress. A certificate
+// that is due for renewal, or has no name constraints yet, is renewed with the same key.
+// Different constraints require a new key: given two CA certificates with the same key,
+// many clients try only one of them, which might not permit the names that the other
+// permits.
+func nextWhenStable(issuing *x509.Certificate, policy AuthorityPolicy, isRenewalDue bool) action {
 	switch {
-	case hasNameConstraintsFor(issuing, policy.Domains) && young:
+	case hasNameConstraintsFor(issuing, policy.Domains) && !isRenewalDue:
 		return actionNone
 	case hasNameConstraintsFor(issuing, policy.Domains), !hasNameConstraints(issuing):
 		return actionRenew
@@ -139,13 +138,13 @@ func (r AuthorityRotation) isNextUsable(policy AuthorityPolicy) bool {
 	return err == nil && hasNameConstraintsFor(next.certificate, policy.Domains)
 }
 
-// isPast reports whether a time is set and not in the future, where a wrong clock may
-// have put it.
+// isPast reports whether a time is set and not in the future. A wrong clock may have
+// stored a future time.
 func isPast(at, now time.Time) bool { return !at.IsZero() && !at.After(now) }
 
 // Advance performs all steps that are due, and returns the new state, descriptions of
-// the steps, and when to call it again. It returns an error if the issuing CA cannot be
-// used.
+// the steps, and when the next step is due. It returns an error if the issuing CA cannot
+// be used.
 func (r AuthorityRotation) Advance(policy AuthorityPolicy, now time.Time) (advanced AuthorityRotation, done []string, due time.Time, err error) {
 	for {
 		todo, due, err := r.nextAction(policy, now)
@@ -160,7 +159,7 @@ func (r AuthorityRotation) Advance(policy AuthorityPolicy, now time.Time) (advan
 }
 
 // perform performs one step.
-func (r AuthorityRotation) perform(todo action, policy AuthorityPolicy, now time.Time) (taken AuthorityRotation, err error) {
+func (r AuthorityRotation) perform(todo action, policy AuthorityPolicy, now time.Time) (advanced AuthorityRotation, err error) {
 	switch todo {
 	case actionCreate:
 		r = AuthorityRotation{Request: policy.Request}
@@ -182,8 +181,8 @@ func (r AuthorityRotation) perform(todo action, policy AuthorityPolicy, now time
 	return r, err
 }
 
-// demoteIssuing moves the issuing certificate to the previous ones, for clients that
-// still depend on it.
+// demoteIssuing adds the issuing certificate to the previous certificates, for clients
+// that still depend on it.
 func (r *AuthorityRotation) demoteIssuing(now time.Time) {
 	r.PreviousCertificates = slices.Concat(r.PreviousCertificates, r.Issuing.Certificate)
 	r.PreviousSince = now
@@ -204,9 +203,9 @@ func (r AuthorityRotation) TrustBundle() []byte {
 	return slices.Concat(r.PreviousCertificates, r.Issuing.Certificate, r.Next.Certificate)
 }
 
-// Issuer returns the issuing CA with all CAs that clients must trust; clients have the
-// overlap to learn about changes. Previous certificates that cannot be parsed are
-// skipped.
+// Issuer returns the issuing CA and all CAs that clients must trust. overlap is how long
+// clients have to load a changed trust bundle. Previous certificates that cannot be
+// parsed are skipped.
 func (r AuthorityRotation) Issuer(overlap time.Duration) (*Issuer, error) {
 	issuing, err := ParseAuthority(r.Issuing)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// newAuthorityPair creates a CA for some domains.
+// newAuthorityPair creates a CA for the domains.
 func newAuthorityPair(t rapid.TB, at time.Time, domains ...string) KeyPair {
 	t.Helper()
 	pair, err := NewAuthority(at, domains...)
@@ -66,11 +66,11 @@ func TestNextAction(t *testing.T) {
 	} {
 		got, due, err := test.rollover.nextAction(servicePolicy(test.request), test.now)
 		if err != nil || got != test.want || got == actionNone && !due.Equal(test.due) {
-			t.Errorf("%s: got %q due %s, %v; want %q due %s", name, got, due, err, test.want, test.due)
+			t.Errorf("%s: got action %q due %s, error %v; want %q due %s", name, got, due, err, test.want, test.due)
 		}
 	}
 	if _, _, err := (AuthorityRotation{Issuing: KeyPair{Certificate: issuing.Certificate}}).nextAction(servicePolicy(""), start); err == nil {
-		t.Error("an authority without its key must not be replaced unseen")
+		t.Error("CA without a key was replaced without an error")
 	}
 }
 
@@ -82,7 +82,7 @@ func advance(t rapid.TB, r *AuthorityRotation, policy AuthorityPolicy, now time.
 		t.Fatal(err)
 	}
 	if !due.After(now) {
-		t.Fatalf("after %q, more is due at %s, which is not after %s", done, due, now)
+		t.Fatalf("after %q: next step is due at %s, want later than %s", done, due, now)
 	}
 	*r = advanced
 	return done
@@ -94,22 +94,22 @@ func TestReplacedAuthorityIsRetiredAfterTwoOverlaps(t *testing.T) {
 	advance(t, &r, servicePolicy(""), start)
 	first := r.Issuing
 	if diff := cmp.Diff([]string{string(actionReplace)}, advance(t, &r, servicePolicy("1"), start.Add(day))); diff != "" {
-		t.Errorf("after the request (-want +got):\n%s", diff)
+		t.Errorf("steps after the request (-want +got):\n%s", diff)
 	}
 	second := r.Next
 	if !bytes.Equal(r.Issuing.Key, first.Key) || !bytes.Equal(r.TrustBundle(), append(bytes.Clone(first.Certificate), second.Certificate...)) {
-		t.Error("the first must issue, and both be trusted")
+		t.Error("expected the first CA to issue, and both CAs to be trusted")
 	}
 	if done := advance(t, &r, servicePolicy("1"), start.Add(2*day-time.Minute)); done != nil {
-		t.Errorf("before the overlap: %q", done)
+		t.Errorf("got steps %q before the overlap has passed", done)
 	}
 	advance(t, &r, servicePolicy("1"), start.Add(2*day))
 	if diff := cmp.Diff(AuthorityRotation{Issuing: second, PreviousCertificates: first.Certificate, PreviousSince: start.Add(2 * day), Request: "1"}, r); diff != "" {
-		t.Errorf("after the overlap, without the first key (-want +got):\n%s", diff)
+		t.Errorf("steps after the overlap (-want +got):\n%s", diff)
 	}
 	advance(t, &r, servicePolicy("1"), start.Add(3*day))
 	if diff := cmp.Diff(AuthorityRotation{Issuing: second, Request: "1"}, r); diff != "" {
-		t.Errorf("after two overlaps (-want +got):\n%s", diff)
+		t.Errorf("steps after two overlaps (-want +got):\n%s", diff)
 	}
 }
 
@@ -119,14 +119,14 @@ func TestRenewedAuthorityKeepsPreviousCertificateForOverlap(t *testing.T) {
 	r := AuthorityRotation{Issuing: first}
 	advance(t, &r, servicePolicy(""), start)
 	if !bytes.Equal(r.Issuing.Key, first.Key) || !bytes.Equal(r.PreviousCertificates, first.Certificate) || bytes.Equal(r.Issuing.Certificate, first.Certificate) {
-		t.Error("the same key must issue under both certificates")
+		t.Error("renewed CA has a different key")
 	}
 	if domains := parseAuthority(t, r.Issuing).certificate.PermittedDNSDomains; !cmp.Equal(domains, serviceDomains) {
-		t.Errorf("it is permitted %q", domains)
+		t.Errorf("got permitted domains %q", domains)
 	}
 	advance(t, &r, servicePolicy(""), start.Add(day))
 	if len(r.PreviousCertificates) > 0 || !bytes.Equal(r.Issuing.Key, first.Key) {
-		t.Error("after the overlap only the new certificate must be trusted")
+		t.Error("trust bundle after the overlap contains more than the new certificate")
 	}
 }
 
@@ -152,7 +152,7 @@ func TestInterruptedAuthorityRotationConverges(t *testing.T) {
 				continue
 			}
 			if kept.hasNext() && advanced.Request == kept.Request && !bytes.Equal(advanced.Issuing.Key, kept.Issuing.Key) && !bytes.Equal(advanced.Issuing.Key, kept.Next.Key) {
-				t.Fatal("a CA issues certificates before clients trust it")
+				t.Fatal("CA issues certificates before clients trust it")
 			}
 			kept = advanced
 		}
@@ -161,10 +161,10 @@ func TestInterruptedAuthorityRotationConverges(t *testing.T) {
 			advance(t, &kept, servicePolicy(request), now)
 		}
 		if kept.hasNext() || len(kept.PreviousCertificates) > 0 || kept.Request != request {
-			t.Fatalf("in the end: next %v, previous %v, request %q of %q", kept.hasNext(), len(kept.PreviousCertificates) > 0, kept.Request, request)
+			t.Fatalf("final state: has next %v, has previous %v, request %q, want %q", kept.hasNext(), len(kept.PreviousCertificates) > 0, kept.Request, request)
 		}
 		if parsed, err := ParseAuthority(kept.Issuing); err != nil || !hasNameConstraintsFor(parsed.certificate, serviceDomains) {
-			t.Fatalf("in the end the authority is not as wanted, %v", err)
+			t.Fatalf("final CA does not match the policy, error %v", err)
 		}
 	})
 }
@@ -174,10 +174,10 @@ func TestIssuerSkipsUnreadableCertificates(t *testing.T) {
 	r := AuthorityRotation{Issuing: newAuthorityPair(t, start), PreviousCertificates: []byte("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n")}
 	authorities, err := r.Issuer(DefaultOverlap)
 	if err != nil || len(authorities.trusted) != 1 {
-		t.Errorf("got %+v, %v", authorities, err)
+		t.Errorf("Issuer() = %+v, %v", authorities, err)
 	}
 	r.Issuing.Key = nil
 	if _, err := r.Issuer(DefaultOverlap); err == nil {
-		t.Error("an authority without a key cannot issue")
+		t.Error("Issuer succeeded for a CA without a key")
 	}
 }

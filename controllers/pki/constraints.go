@@ -24,13 +24,13 @@ func Domains(names []string) []string {
 	return slices.Compact(domains)
 }
 
-// Covers reports whether a DNS domain equals another one or contains it.
-func Covers(domain, other string) bool {
-	return other == domain || strings.HasSuffix(other, "."+domain)
+// Covers reports whether a DNS domain equals a name or contains it.
+func Covers(domain, name string) bool {
+	return name == domain || strings.HasSuffix(name, "."+domain)
 }
 
-// addNameConstraints restricts a CA certificate to some DNS domains. DNS constraints do
-// not apply to IP addresses, so all addresses are excluded explicitly.
+// addNameConstraints restricts a CA certificate to DNS domains. DNS constraints do not
+// apply to IP addresses, so all addresses are excluded explicitly.
 func addNameConstraints(template *x509.Certificate, domains []string) {
 	template.PermittedDNSDomains = domains
 	template.PermittedDNSDomainsCritical = true
@@ -40,7 +40,7 @@ func addNameConstraints(template *x509.Certificate, domains []string) {
 	}
 }
 
-// hasNameConstraints reports whether a CA certificate is restricted to some domains.
+// hasNameConstraints reports whether a CA certificate is restricted to DNS domains.
 func hasNameConstraints(certificate *x509.Certificate) bool {
 	return len(certificate.PermittedDNSDomains) > 0
 }

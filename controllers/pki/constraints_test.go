@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// serviceDomains are the domains of an operator's CA.
+// serviceDomains are the permitted domains of the operator's CA.
 var serviceDomains = []string{"svc", "cluster.local"}
 
 // signTemplate signs a certificate as an attacker with the CA's key would.
@@ -42,7 +42,7 @@ func TestClientsRejectNamesOutsideConstraints(t *testing.T) {
 	}
 	authority := parseAuthority(t, pair)
 	if !authority.certificate.PermittedDNSDomainsCritical {
-		t.Error("clients that do not know constraints must refuse the authority")
+		t.Error("name constraints are not critical: clients without support for them would accept the CA")
 	}
 	roots := x509.NewCertPool()
 	roots.AddCert(authority.certificate)
@@ -76,7 +76,7 @@ func TestIssueRejectsNamesOutsideConstraints(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := parseAuthority(t, pair).Issue([]string{"acme.tenants.svc", "google.com"}, start); err == nil {
-		t.Error("a certificate was issued that every client refuses")
+		t.Error("Issue succeeded for a name that the constraints do not permit")
 	}
 }
 
@@ -139,7 +139,7 @@ func TestRenewedAuthorityKeepsKeyID(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := parseAuthority(t, renewed).certificate.SubjectKeyId; string(got) != "made in another way" {
-		t.Errorf("the identifier is %x", got)
+		t.Errorf("got key identifier %x", got)
 	}
 }
 
@@ -153,13 +153,13 @@ func TestRenewedAuthorityIsStillTrusted(t *testing.T) {
 		}
 		renewed := parseAuthority(t, renewedPair)
 		if _, err := ValidateKeyPair(issue(t, renewed, later, "acme.tenants.svc"), first.PEM(), later); err != nil {
-			t.Errorf("%s: who holds the old certificate must trust what the renewed authority issues: %v", name, err)
+			t.Errorf("%s: client with the old CA certificate rejects a certificate issued by the renewed CA: %v", name, err)
 		}
 		if _, err := ValidateKeyPair(issue(t, first, later, "acme.tenants.svc"), renewed.PEM(), later); err != nil {
-			t.Errorf("%s: who holds the new certificate must trust what was issued before: %v", name, err)
+			t.Errorf("%s: client with the new CA certificate rejects a certificate issued before the renewal: %v", name, err)
 		}
 		if _, err := ValidateKeyPair(issue(t, first, later, "acme.tenants"), renewed.PEM(), later); err == nil {
-			t.Errorf("%s: who holds the new certificate must not trust other names", name)
+			t.Errorf("%s: client with the new CA certificate accepts a name outside its constraints", name)
 		}
 	}
 }

@@ -12,7 +12,7 @@
 //	authority_rotation.go   how a CA is replaced by its successor
 //	serving.go              a server's certificate and its clients' trust bundle
 //	serving_decision.go     when a change is safe for all clients
-//	reissue.go              the reasons to reissue a certificate
+//	reissue.go              reasons for reissuing a certificate
 //	validate.go             certificates supplied by users
 //	keys.go                 creation of signing keys and application keys
 //	application_keys.go, signing_keys.go, keyset_rotation.go

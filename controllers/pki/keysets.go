@@ -15,34 +15,34 @@ import (
 )
 
 // Keysets are the Tink keysets, in cleartext JSON, with which a server encrypts data and
-// looks up encrypted data. Every key ever added stays in its keyset and enabled, because
-// data may depend on it.
+// looks up encrypted data. Keys are never removed or disabled, because data may depend on
+// them.
 type Keysets struct {
 	// Encryption is a keyset of AEAD keys, Lookup a keyset of PRF keys.
 	Encryption, Lookup []byte
 }
 
 // NewKeysets creates keysets with one key each.
-func NewKeysets() (made Keysets, err error) {
-	if made.Encryption, err = newKeyset(aead.AES256GCMKeyTemplate()); err != nil {
+func NewKeysets() (keysets Keysets, err error) {
+	if keysets.Encryption, err = newKeyset(aead.AES256GCMKeyTemplate()); err != nil {
 		return Keysets{}, err
 	}
-	made.Lookup, err = newKeyset(prf.HMACSHA256PRFKeyTemplate())
-	return made, err
+	keysets.Lookup, err = newKeyset(prf.HMACSHA256PRFKeyTemplate())
+	return keysets, err
 }
 
 // Validate returns an error if the keysets cannot be used. The error does not contain
 // key material.
 func (k Keysets) Validate() error {
 	if handle, err := readKeyset(k.Encryption); err != nil {
-		return fmt.Errorf("the keyset for encryption %w", err)
+		return fmt.Errorf("encryption keyset: %w", err)
 	} else if _, err := aead.New(handle); err != nil {
-		return errors.New("the keyset for encryption has a key of the wrong type")
+		return errors.New("encryption keyset: a key has the wrong type")
 	}
 	if handle, err := readKeyset(k.Lookup); err != nil {
-		return fmt.Errorf("the keyset for lookups %w", err)
+		return fmt.Errorf("lookup keyset: %w", err)
 	} else if _, err := prf.NewPRFSet(handle); err != nil {
-		return errors.New("the keyset for lookups has a key of the wrong type")
+		return errors.New("lookup keyset: a key has the wrong type")
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func (k Keysets) WithNewKeys() (Keysets, error) {
 	})
 }
 
-// WithPromotedKeys returns the keysets with the last key of each as the primary one.
+// WithPromotedKeys returns the keysets with the last key of each as its primary key.
 func (k Keysets) WithPromotedKeys() (Keysets, error) {
 	return k.transform(func(manager *keyset.Manager, _ *tinkpb.KeyTemplate, last uint32) error {
 		return manager.SetPrimary(last)
@@ -84,18 +84,18 @@ func newKeyset(template *tinkpb.KeyTemplate) ([]byte, error) {
 func updateKeyset(text []byte, template *tinkpb.KeyTemplate, change func(*keyset.Manager, *tinkpb.KeyTemplate, uint32) error) ([]byte, error) {
 	handle, err := readKeyset(text)
 	if err != nil {
-		return nil, fmt.Errorf("rotating a keyset: it %w", err)
+		return nil, fmt.Errorf("rotating a keyset: %w", err)
 	}
 	last, err := handle.Entry(handle.Len() - 1)
 	if err != nil {
-		return nil, errors.New("rotating a keyset: it has no last key")
+		return nil, errors.New("rotating a keyset: keyset is empty")
 	}
 	manager := keyset.NewManagerFromHandle(handle)
 	if err := change(manager, template, last.KeyID()); err != nil {
 		return nil, errors.New("rotating a keyset: failed to add a key or set the primary key")
 	}
 	if handle, err = manager.Handle(); err != nil {
-		return nil, errors.New("rotating a keyset: it would have no primary key")
+		return nil, errors.New("rotating a keyset: primary key is missing")
 	}
 	return writeKeyset(handle)
 }
@@ -104,11 +104,11 @@ func updateKeyset(text []byte, template *tinkpb.KeyTemplate, change func(*keyset
 // parts of a key.
 func readKeyset(text []byte) (*keyset.Handle, error) {
 	if len(text) == 0 {
-		return nil, errors.New("is missing")
+		return nil, errors.New("missing")
 	}
 	handle, err := insecurecleartextkeyset.Read(keyset.NewJSONReader(bytes.NewReader(text)))
 	if err != nil {
-		return nil, errors.New("is not a Tink keyset in JSON")
+		return nil, errors.New("not a Tink keyset in JSON")
 	}
 	return handle, nil
 }

@@ -74,8 +74,8 @@ func newKeysets(t *testing.T) Keysets {
 	return made
 }
 
-// TestKeysetRotationKeepsDataReadable reads and writes data during a rotation: servers
-// that are one stage behind or ahead can always decrypt it.
+// TestKeysetRotationKeepsDataReadable checks that servers that are one stage behind or ahead
+// during a rotation can decrypt each other's data.
 func TestKeysetRotationKeepsDataReadable(t *testing.T) {
 	t.Parallel()
 	stages := []Keysets{newKeysets(t)}
@@ -94,21 +94,21 @@ func TestKeysetRotationKeepsDataReadable(t *testing.T) {
 		for j, reader := range stages {
 			text, err := decrypt(t, reader, sealed)
 			if readable := err == nil && text == "a person"; !readable && j >= i-1 {
-				t.Errorf("what was written at stage %d cannot be read at stage %d: %v", i, j, err)
+				t.Errorf("decrypting at stage %[2]d data encrypted at stage %[1]d: %[3]v", i, j, err)
 			}
 		}
 	}
 	first, firstID := computeLookup(t, stages[0], "a person")
 	grown, grownID := computeLookup(t, stages[1], "a person")
-	turned, turnedID := computeLookup(t, stages[2], "a person")
+	rotated, turnedID := computeLookup(t, stages[2], "a person")
 	if !bytes.Equal(first, grown) || firstID != grownID {
-		t.Error("a key that was only added is used")
+		t.Error("added key is used before it is promoted")
 	}
-	if bytes.Equal(first, turned) || firstID == turnedID {
-		t.Error("after the turn the old key is used")
+	if bytes.Equal(first, rotated) || firstID == turnedID {
+		t.Error("old key is used after the rotation")
 	}
 	if got := readHandle(t, stages[4].Lookup).Len(); got != 3 {
-		t.Errorf("after two turns there are %d keys, want 3: data depends on each", got)
+		t.Errorf("got %d keys after two rotations, want 3", got)
 	}
 }
 
@@ -121,13 +121,13 @@ func TestKeysetsValidate(t *testing.T) {
 	}{
 		"good":              {good, ""},
 		"of two makes":      {Keysets{good.Encryption, other.Lookup}, ""},
-		"none":              {Keysets{}, "the keyset for encryption is missing"},
-		"no lookup":         {Keysets{Encryption: good.Encryption}, "the keyset for lookups is missing"},
-		"no JSON":           {Keysets{[]byte("hunter2"), good.Lookup}, "the keyset for encryption is not a Tink keyset in JSON"},
-		"half of one":       {Keysets{good.Encryption, good.Lookup[:len(good.Lookup)/2]}, "the keyset for lookups is not a Tink keyset in JSON"},
-		"without keys":      {Keysets{[]byte("{}"), good.Lookup}, "the keyset for encryption is not a Tink keyset in JSON"},
-		"the wrong way":     {Keysets{good.Lookup, good.Encryption}, "the keyset for encryption has a key of the wrong type"},
-		"two for one thing": {Keysets{good.Encryption, good.Encryption}, "the keyset for lookups has a key of the wrong type"},
+		"none":              {Keysets{}, "encryption keyset: missing"},
+		"no lookup":         {Keysets{Encryption: good.Encryption}, "lookup keyset: missing"},
+		"no JSON":           {Keysets{[]byte("hunter2"), good.Lookup}, "encryption keyset: not a Tink keyset in JSON"},
+		"half of one":       {Keysets{good.Encryption, good.Lookup[:len(good.Lookup)/2]}, "lookup keyset: not a Tink keyset in JSON"},
+		"without keys":      {Keysets{[]byte("{}"), good.Lookup}, "encryption keyset: not a Tink keyset in JSON"},
+		"the wrong way":     {Keysets{good.Lookup, good.Encryption}, "encryption keyset: a key has the wrong type"},
+		"two for one thing": {Keysets{good.Encryption, good.Encryption}, "lookup keyset: a key has the wrong type"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -153,13 +153,12 @@ func TestUnreadableKeysetsAreNotRotated(t *testing.T) {
 			t.Errorf("%s: got error %v", name, err)
 		}
 		if diff := cmp.Diff(Keysets{}, made); diff != "" {
-			t.Errorf("%s: something was made:\n%s", name, diff)
+			t.Errorf("%s: got keysets:\n%s", name, diff)
 		}
 	}
 }
 
-// FuzzKeysets checks that validating any content of a Secret neither panics nor reveals
-// it.
+// FuzzKeysets checks that Validate neither panics nor reveals the content of a Secret.
 func FuzzKeysets(f *testing.F) {
 	made, err := NewKeysets()
 	if err != nil {
@@ -174,7 +173,7 @@ func FuzzKeysets(f *testing.F) {
 		}
 		grown, err := keysets.WithNewKeys()
 		if err != nil || grown.Validate() != nil {
-			t.Errorf("good keysets cannot grow: %v", err)
+			t.Errorf("adding keys to valid keysets: %v", err)
 		}
 	})
 }

@@ -33,15 +33,15 @@ func encodeCertificate(der []byte) []byte {
 func parseKey(text []byte) (crypto.Signer, error) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != privateKeyBlock {
-		return nil, errors.New("no PKCS#8 private key in PEM")
+		return nil, errors.New("PEM data does not contain a PKCS#8 private key")
 	}
 	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return nil, errors.New("the private key is not valid PKCS#8")
+		return nil, errors.New("private key is not valid PKCS#8")
 	}
 	signer, ok := key.(crypto.Signer)
 	if !ok {
-		return nil, errors.New("the private key cannot sign")
+		return nil, errors.New("private key cannot sign")
 	}
 	return signer, nil
 }
@@ -61,7 +61,7 @@ func parseCertificates(text []byte) ([]*x509.Certificate, error) {
 		certificates = append(certificates, certificate)
 	}
 	if len(certificates) == 0 {
-		return nil, errors.New("no certificate in PEM")
+		return nil, errors.New("PEM data does not contain a certificate")
 	}
 	return certificates, nil
 }

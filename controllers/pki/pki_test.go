@@ -45,7 +45,7 @@ func issue(t *testing.T, authority *Authority, at time.Time, names ...string) Ke
 	return pair
 }
 
-// foreignAuthority returns the certificate of a CA that is not ours. foreignPair returns
+// foreignAuthority returns the certificate of a CA that the operator did not create. foreignPair returns
 // a self-signed certificate with its key.
 func foreignAuthority(t *testing.T) []byte { return foreignPair(t).Certificate }
 
@@ -98,7 +98,7 @@ func TestParseAuthorityRejectsInvalid(t *testing.T) {
 	}{
 		"rubbish":        {KeyPair{[]byte("rubbish"), good.Key}, "certificate"},
 		"a broken block": {KeyPair{[]byte("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n"), good.Key}, "parsing certificate 1"},
-		"no key":         {KeyPair{good.Certificate, nil}, "no PKCS#8 private key"},
+		"no key":         {KeyPair{good.Certificate, nil}, "does not contain a PKCS#8 private key"},
 		"a broken key":   {KeyPair{good.Certificate, []byte("-----BEGIN PRIVATE KEY-----\naGVsbG8=\n-----END PRIVATE KEY-----\n")}, "is not valid PKCS#8"},
 		"another key":    {KeyPair{good.Certificate, other.Key}, "do not match"},
 		"no authority":   {leaf, "do not match"},
@@ -108,7 +108,7 @@ func TestParseAuthorityRejectsInvalid(t *testing.T) {
 			t.Errorf("%s: got error %v, want %q", name, err, test.want)
 		}
 		if _, err := RenewAuthority(test.pair, start); err == nil {
-			t.Errorf("%s: was renewed", name)
+			t.Errorf("%s: RenewAuthority succeeded", name)
 		}
 	}
 }
@@ -127,14 +127,14 @@ func TestValidateKeyPair(t *testing.T) {
 		"good":                    {good, authority.PEM(), start, ""},
 		"without authority":       {good, nil, start, ""},
 		"with its chain":          {KeyPair{append(bytes.Clone(good.Certificate), authority.PEM()...), good.Key}, authority.PEM(), start, ""},
-		"nothing":                 {KeyPair{}, nil, start, "tls.crt: no certificate in PEM"},
-		"a key in its place":      {KeyPair{good.Key, good.Key}, nil, start, "tls.crt: no certificate in PEM"},
+		"nothing":                 {KeyPair{}, nil, start, "tls.crt: PEM data does not contain a certificate"},
+		"a key in its place":      {KeyPair{good.Key, good.Key}, nil, start, "tls.crt: PEM data does not contain a certificate"},
 		"another key":             {KeyPair{good.Certificate, issue(t, authority, start, "x").Key}, nil, start, "tls.key is not the private key"},
 		"not yet valid":           {good, nil, start.Add(-day), "not valid before 2026-11-21T09:55:00Z"},
 		"expired":                 {good, nil, start.Add(91 * day), "expired at 2027-02-19T10:00:00Z"},
 		"another authority":       {good, other.PEM(), start, "ca.crt did not issue"},
 		"an authority itself":     {root, authority.PEM(), start, "is a CA certificate (CA:TRUE)"},
-		"rubbish of an authority": {good, []byte("rubbish"), start, "ca.crt: no certificate in PEM"},
+		"rubbish of an authority": {good, []byte("rubbish"), start, "ca.crt: PEM data does not contain a certificate"},
 	} {
 		_, err := ValidateKeyPair(test.pair, test.authority, test.now)
 		switch {
@@ -157,10 +157,10 @@ func TestSigningKeysSortByTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	if earlier >= later || earlier != "20261121t100000z" {
-		t.Errorf("ids %q and %q", earlier, later)
+		t.Errorf("IDs are not in order: %q and %q", earlier, later)
 	}
 	if !IsSigningKey(key) || !IsSigningKey(other) || bytes.Equal(key, other) {
-		t.Error("two signing keys must be good and differ")
+		t.Error("signing keys are invalid or equal")
 	}
 }
 
@@ -169,7 +169,7 @@ func TestIsSigningKeyRejectsOtherKeys(t *testing.T) {
 	authority, pair := newAuthority(t, start)
 	for name, text := range map[string][]byte{"nothing": nil, "rubbish": []byte("rubbish"), "another algorithm": pair.Key, "a certificate": authority.PEM()} {
 		if IsSigningKey(text) {
-			t.Errorf("%s was taken for a signing key", name)
+			t.Errorf("IsSigningKey(%s) = true, want false", name)
 		}
 	}
 }
@@ -180,7 +180,7 @@ func TestApplicationKeysAreLongAndUnique(t *testing.T) {
 	for range 1000 {
 		key := NewApplicationKey()
 		if len(key) != 26 || strings.Trim(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" || seen[key] {
-			t.Fatalf("key %q", key)
+			t.Fatalf("got short or duplicate key %q", key)
 		}
 		seen[key] = true
 	}
@@ -195,7 +195,7 @@ func FuzzValidateKeyPair(f *testing.F) {
 	f.Add([]byte("-----BEGIN CERTIFICATE-----"), []byte(""), []byte("rubbish"))
 	f.Fuzz(func(t *testing.T, certificate, key, authority []byte) {
 		if _, err := ValidateKeyPair(KeyPair{certificate, key}, authority, start); err != nil && err.Error() == "" {
-			t.Error("an error without words")
+			t.Error("ValidateKeyPair returned an error without a message")
 		}
 	})
 }

@@ -17,11 +17,11 @@ var reissueChecks = []func(a *Authority, issued *x509.Certificate, names []strin
 	renewalDue,
 }
 
-// reissueReason returns why a certificate must be reissued for these names, or an empty
-// string if it need not be.
+// reissueReason returns why a certificate must be reissued for the names, or an empty
+// string if it is still valid for them.
 func (a *Authority) reissueReason(issued *x509.Certificate, names []string, now time.Time) string {
-	for _, policy := range reissueChecks {
-		if reason := policy(a, issued, names, now); reason != "" {
+	for _, check := range reissueChecks {
+		if reason := check(a, issued, names, now); reason != "" {
 			return reason
 		}
 	}
@@ -30,14 +30,14 @@ func (a *Authority) reissueReason(issued *x509.Certificate, names []string, now 
 
 func authorityChanged(a *Authority, issued *x509.Certificate, _ []string, _ time.Time) string {
 	if issued.CheckSignatureFrom(a.certificate) != nil {
-		return "another CA issued it"
+		return "certificate was issued by another CA"
 	}
 	return ""
 }
 
 func namesChanged(_ *Authority, issued *x509.Certificate, names []string, _ time.Time) string {
 	if !slices.Equal(issued.DNSNames, names) {
-		return fmt.Sprintf("it is valid for %q instead of %q", issued.DNSNames, names)
+		return fmt.Sprintf("certificate is valid for %q instead of %q", issued.DNSNames, names)
 	}
 	return ""
 }
@@ -46,7 +46,7 @@ func renewalDue(_ *Authority, issued *x509.Certificate, _ []string, now time.Tim
 	if now.Before(renewalTime(issued)) {
 		return ""
 	}
-	return "it expires at " + issued.NotAfter.UTC().Format(time.RFC3339)
+	return "certificate expires at " + issued.NotAfter.UTC().Format(time.RFC3339)
 }
 
 // renewalTime returns when a certificate must be reissued: certificateRenewBefore before

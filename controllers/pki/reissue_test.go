@@ -33,10 +33,10 @@ func TestReissueReason(t *testing.T) {
 	}{
 		"good":                 {good, names, start.Add(day), ""},
 		"a day before":         {good, names, start.Add(59 * day), ""},
-		"a month to its end":   {good, names, start.Add(60*day + time.Hour), "it expires at 2027-02-19"},
-		"expired":              {good, names, start.Add(100 * day), "it expires at"},
+		"a month to its end":   {good, names, start.Add(60*day + time.Hour), "certificate expires at 2027-02-19"},
+		"expired":              {good, names, start.Add(100 * day), "certificate expires at"},
 		"other names":          {good, []string{"other"}, start, "instead of"},
-		"of another authority": {foreign, names, start, "another CA issued it"},
+		"of another authority": {foreign, names, start, "certificate was issued by another CA"},
 	} {
 		got := authority.reissueReason(test.issued, test.names, test.now)
 		if test.want == "" && got != "" || !strings.Contains(got, test.want) {
@@ -44,7 +44,7 @@ func TestReissueReason(t *testing.T) {
 		}
 	}
 	if renewal := renewalTime(good); !renewal.Equal(start.Add(60 * day)) {
-		t.Errorf("renewal at %s", renewal)
+		t.Errorf("got renewal time %s", renewal)
 	}
 }
 
@@ -55,9 +55,9 @@ func TestCertificateDoesNotOutliveAuthority(t *testing.T) {
 	pair := issue(t, authority, late, "acme")
 	end, err := ValidateKeyPair(pair, authority.PEM(), late)
 	if err != nil || !end.Equal(start.Add(authorityLifetime)) {
-		t.Errorf("ends at %s, %v", end, err)
+		t.Errorf("got expiry %s, error %v", end, err)
 	}
 	if renewal := renewalTime(parseLeaf(t, pair)); !renewal.After(late) || !renewal.Before(end) {
-		t.Errorf("renewal at %s is not between %s and %s", renewal, late, end)
+		t.Errorf("got renewal time %s, want between %s and %s", renewal, late, end)
 	}
 }

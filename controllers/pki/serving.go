@@ -22,8 +22,8 @@ type ServingCertificate struct {
 	KeyPair
 	// TrustBundle holds the published CA bundle in PEM.
 	TrustBundle []byte
-	// TrustBundleSince is when TrustBundle last gained a certificate. Zero if it holds only
-	// one.
+	// TrustBundleSince is when a certificate was last added to TrustBundle. Zero if
+	// TrustBundle holds only one certificate.
 	TrustBundleSince time.Time
 }
 
@@ -32,39 +32,39 @@ type ServingResult struct {
 	ServingCertificate
 	// IssueReason is why the certificate was issued now. Empty if it was kept.
 	IssueReason string
-	// PendingReason is why a certificate must be issued but cannot be yet, because clients
-	// do not trust it yet. Empty if none is pending.
+	// PendingReason is why a new certificate is required. The certificate cannot be issued
+	// yet, because clients do not trust its CA yet. Empty if no certificate is pending.
 	PendingReason string
 	// PendingNames are the requested names that the certificate does not cover yet.
 	PendingNames []string
-	// RecheckAt is when to decide again.
+	// RecheckAt is when to call NextServingCertificate again.
 	RecheckAt time.Time
 }
 
-// NextServingCertificate decides which certificate a server of some DNS names presents
-// next, given what it had. Changes are delayed so that no client fails: a client that
-// learned what to trust within the overlap, which must be positive, trusts what is
-// served now.
+// NextServingCertificate decides which certificate a server presents next, given its
+// previous certificate and its DNS names. Changes are delayed so that no client fails: a
+// client that loaded the trust bundle within the overlap trusts the certificate that is
+// served now. The overlap must be positive.
 //
 //   - A certificate is replaced by one from another CA only after that CA has been
 //     published for the overlap.
 //   - A CA leaves the trust bundle only after a certificate from another CA has been
 //     served for the overlap.
-//   - A CA certificate renewed with the same key joins the trust bundle only once nothing
-//     is served anymore that it does not permit.
+//   - A CA certificate renewed with the same key joins the trust bundle only once no
+//     server presents a certificate that its name constraints do not permit.
 //
-// It returns an error if the CA may not issue for any of the names.
-func (a *Issuer) NextServingCertificate(had ServingCertificate, names []string, now time.Time) (ServingResult, error) {
+// It returns an error if the CA may issue for none of the names.
+func (a *Issuer) NextServingCertificate(previous ServingCertificate, names []string, now time.Time) (ServingResult, error) {
 	permitted := permittedNames(a.certificate, names)
 	if len(permitted) == 0 {
-		return ServingResult{}, fmt.Errorf("the CA may issue for %q only, which covers none of %q", a.certificate.PermittedDNSDomains, names)
+		return ServingResult{}, fmt.Errorf("issuing a certificate for %q: the CA may issue for %q only", names, a.certificate.PermittedDNSDomains)
 	}
-	before, reason := parseServingState(had)
+	before, reason := parseServingState(previous)
 	if reason == "" {
 		reason = a.reissueReason(before.leaf, permitted, now)
 	}
 	d := servingDecision{Issuer: a, previous: before, current: before.leaf, names: permitted, now: now}
-	served := ServingResult{ServingCertificate: had}
+	served := ServingResult{ServingCertificate: previous}
 	switch {
 	case reason == "":
 	case d.canIssue():
@@ -77,19 +77,18 @@ func (a *Issuer) NextServingCertificate(had ServingCertificate, names []string, 
 	default:
 		served.PendingReason = reason
 	}
-	told := d.trustBundle()
-	served.TrustBundle, served.TrustBundleSince, served.RecheckAt = encodeCertificates(told), d.trustedSince(told), d.recheckAt(told)
+	bundle := d.trustBundle()
+	served.TrustBundle, served.TrustBundleSince, served.RecheckAt = encodeCertificates(bundle), d.trustedSince(bundle), d.recheckAt(bundle)
 	served.PendingNames = missingNames(names, d.current.DNSNames)
 	return served, nil
 }
 
-// missingNames returns the names that are not in others.
-func missingNames(names, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(others, name) })
+// missingNames returns the names that are not in covered.
+func missingNames(names, covered []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return slices.Contains(covered, name) })
 }
 
-// servingState is a server's certificate and its clients' trust bundle, as far as both
-// can be kept.
+// servingState is the part of a server's certificate and trust bundle that can be kept.
 type servingState struct {
 	// leaf is the server's certificate. Nil if it must be replaced immediately.
 	leaf         *x509.Certificate
@@ -97,18 +96,19 @@ type servingState struct {
 	trustedSince time.Time
 }
 
-// parseServingState parses what a server had. If the certificate is unusable or was not
-// issued by one of the CAs, it returns the reason why it must be replaced immediately.
-func parseServingState(had ServingCertificate) (s servingState, reason string) {
-	if len(had.Certificate) == 0 && len(had.Key) == 0 {
-		return servingState{}, "no certificate exists"
+// parseServingState parses a server's previous certificate. If the certificate is unusable
+// or was not issued by the operator, it returns why the certificate must be replaced
+// immediately.
+func parseServingState(previous ServingCertificate) (s servingState, reason string) {
+	if len(previous.Certificate) == 0 && len(previous.Key) == 0 {
+		return servingState{}, "certificate does not exist"
 	}
-	leaf, err := parseKeyPair(had.KeyPair)
+	leaf, err := parseKeyPair(previous.KeyPair)
 	switch {
 	case err != nil:
 		return servingState{}, err.Error()
 	case !slices.Equal(leaf.Issuer.Organization, organization):
-		return servingState{}, "it was not issued by the operator"
+		return servingState{}, "certificate was not issued by the operator"
 	}
-	return servingState{leaf, parseReadableCertificates(had.TrustBundle), had.TrustBundleSince}, ""
+	return servingState{leaf, parseReadableCertificates(previous.TrustBundle), previous.TrustBundleSince}, ""
 }

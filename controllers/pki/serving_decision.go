@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// certificatePropagationDelay is how long after a change the kubelet has certainly
-// updated a Secret in all pods that mount it, including a safety margin.
+// certificatePropagationDelay is the time within which the kubelet updates a changed
+// Secret in all pods that mount it, including a safety margin.
 const certificatePropagationDelay = 10 * time.Minute
 
 // A servingDecision decides what happens to a server's certificate and trust bundle
@@ -24,43 +24,43 @@ type servingDecision struct {
 	now     time.Time
 }
 
-// canIssue reports whether a certificate from the issuing CA for the names breaks no
-// client. It also returns true if waiting spares no client, because the previous
-// certificate is unusable or expires before the overlap ends.
+// canIssue reports whether the issuing CA can issue a certificate for the names without
+// breaking clients. It also returns true if waiting would not help clients, because the
+// previous certificate is unusable or expires before the overlap ends.
 func (d *servingDecision) canIssue() bool {
 	leaf := d.previous.leaf
 	switch {
 	case leaf == nil, !leaf.NotAfter.After(d.now.Add(d.overlap)):
 		return true
 	case leaf.CheckSignatureFrom(d.certificate) == nil && len(missingNames(d.names, leaf.DNSNames)) == 0:
-		// Clients that trust the previous CA certificate accept a certificate like the current
-		// one for no additional names.
+		// The new certificate has no additional names, so clients that trust the previous CA
+		// certificate accept it.
 		return true
 	}
 	return d.isTrustPropagated() && slices.ContainsFunc(d.previous.trusted, d.trustsNextCertificate)
 }
 
-// isTrustPropagated reports whether all clients have learned the whole trust bundle.
+// isTrustPropagated reports whether all clients have loaded the whole trust bundle.
 func (d *servingDecision) isTrustPropagated() bool {
 	return len(d.previous.trusted) <= 1 || isPast(d.previous.trustedSince, d.now) && !d.now.Before(d.previous.trustedSince.Add(d.overlap))
 }
 
-// trustsNextCertificate reports whether clients that trust a certificate accept what the
-// issuing CA issues for the names.
+// trustsNextCertificate reports whether clients that trust a CA certificate accept the
+// certificate that the issuing CA would issue for the names.
 func (d *servingDecision) trustsNextCertificate(trusted *x509.Certificate) bool {
 	return isSameAuthority(trusted, d.certificate) && len(permittedNames(trusted, d.names)) == len(d.names)
 }
 
-// isSameAuthority reports whether two CA certificates have the same name and key, so
-// that either verifies what the other issued, within its name constraints.
-func isSameAuthority(one, other *x509.Certificate) bool {
-	return bytes.Equal(one.RawSubject, other.RawSubject) && bytes.Equal(one.RawSubjectPublicKeyInfo, other.RawSubjectPublicKeyInfo)
+// isSameAuthority reports whether two CA certificates have the same name and key, so that
+// each verifies the certificates issued by the other, within its name constraints.
+func isSameAuthority(a, b *x509.Certificate) bool {
+	return bytes.Equal(a.RawSubject, b.RawSubject) && bytes.Equal(a.RawSubjectPublicKeyInfo, b.RawSubjectPublicKeyInfo)
 }
 
 // trustBundle returns the CA bundle to publish from now on, in the order in which the
 // certificates were added.
 func (d *servingDecision) trustBundle() []*x509.Certificate {
-	var joining, told []*x509.Certificate
+	var joining, bundle []*x509.Certificate
 	for _, certificate := range d.trusted {
 		if !contains(d.previous.trusted, certificate) && !d.mustDelayTrust(certificate) {
 			joining = append(joining, certificate)
@@ -69,68 +69,68 @@ func (d *servingDecision) trustBundle() []*x509.Certificate {
 	for _, certificate := range d.previous.trusted {
 		isOurs := slices.Equal(certificate.Subject.Organization, organization)
 		if contains(d.trusted, certificate) || isOurs && (len(joining) > 0 || !d.isTrustPropagated() || !d.hasServedForOverlap()) {
-			told = append(told, certificate)
+			bundle = append(bundle, certificate)
 		}
 	}
-	return append(told, joining...)
+	return append(bundle, joining...)
 }
 
-// hasServedForOverlap reports whether the server's certificate comes from the issuing CA
-// and has been served for the overlap, so that no client needs another CA anymore.
+// hasServedForOverlap reports whether the server's certificate was issued by the issuing
+// CA and has been served for the overlap, so that clients need no other CA.
 func (d *servingDecision) hasServedForOverlap() bool {
 	return d.current.CheckSignatureFrom(d.certificate) == nil && !d.now.Before(issuedAt(d.current).Add(d.overlap))
 }
 
 // mustDelayTrust reports whether a CA certificate must not join the trust bundle yet,
-// because a pod may still serve a certificate that it does not permit but another
-// certificate of the same CA does. Given both, many clients try only one.
+// because a pod may still serve a certificate that it does not permit but that another
+// certificate of the same CA permits. Given both, many clients try only one.
 func (d *servingDecision) mustDelayTrust(certificate *x509.Certificate) bool {
 	leaf := d.previous.leaf
 	if leaf == nil || leaf.CheckSignatureFrom(certificate) != nil {
 		return false
 	}
-	told := slices.ContainsFunc(d.previous.trusted, func(other *x509.Certificate) bool { return isSameAuthority(certificate, other) })
-	permitted := len(permittedNames(certificate, leaf.DNSNames)) == len(leaf.DNSNames)
-	return told && (!permitted || d.now.Before(issuedAt(leaf).Add(certificatePropagationDelay)))
+	isTrusted := slices.ContainsFunc(d.previous.trusted, func(trusted *x509.Certificate) bool { return isSameAuthority(certificate, trusted) })
+	isPermitted := len(permittedNames(certificate, leaf.DNSNames)) == len(leaf.DNSNames)
+	return isTrusted && (!isPermitted || d.now.Before(issuedAt(leaf).Add(certificatePropagationDelay)))
 }
 
-// trustedSince returns when the trust bundle last gained a certificate. Zero if it holds
-// only one, because then no client has to catch up.
-func (d *servingDecision) trustedSince(told []*x509.Certificate) time.Time {
-	gained := slices.ContainsFunc(told, func(certificate *x509.Certificate) bool { return !contains(d.previous.trusted, certificate) })
+// trustedSince returns when a certificate was last added to the trust bundle. Zero if the
+// bundle holds only one certificate, because then no client has to reload it.
+func (d *servingDecision) trustedSince(bundle []*x509.Certificate) time.Time {
+	isAdded := slices.ContainsFunc(bundle, func(certificate *x509.Certificate) bool { return !contains(d.previous.trusted, certificate) })
 	switch {
-	case len(told) <= 1:
+	case len(bundle) <= 1:
 		return time.Time{}
-	case gained, !isPast(d.previous.trustedSince, d.now):
+	case isAdded, !isPast(d.previous.trustedSince, d.now):
 		return d.now
 	}
 	return d.previous.trustedSince
 }
 
-// recheckAt returns when to decide again: before the certificate expires, and when a
-// pending change becomes possible.
-func (d *servingDecision) recheckAt(told []*x509.Certificate) time.Time {
-	again := d.now.Add(d.overlap)
+// recheckAt returns when to decide again: when the certificate is due for renewal, or
+// earlier if a pending change becomes possible.
+func (d *servingDecision) recheckAt(bundle []*x509.Certificate) time.Time {
+	next := d.now.Add(d.overlap)
 	if renewal := renewalTime(d.current); renewal.After(d.now) {
-		again = renewal
+		next = renewal
 	}
 	for _, wait := range []struct {
-		isOn bool
-		end  time.Time
+		isPending bool
+		end       time.Time
 	}{
-		{len(told) > 1, d.trustedSince(told).Add(d.overlap)},
-		{!containsAll(d.trusted, told), issuedAt(d.current).Add(d.overlap)},
-		{!containsAll(told, d.trusted), issuedAt(d.current).Add(certificatePropagationDelay)},
+		{len(bundle) > 1, d.trustedSince(bundle).Add(d.overlap)},
+		{!containsAll(d.trusted, bundle), issuedAt(d.current).Add(d.overlap)},
+		{!containsAll(bundle, d.trusted), issuedAt(d.current).Add(certificatePropagationDelay)},
 	} {
-		if wait.isOn && wait.end.After(d.now) {
-			again = earlier(again, wait.end)
+		if wait.isPending && wait.end.After(d.now) {
+			next = earlier(next, wait.end)
 		}
 	}
-	return again
+	return next
 }
 
-func containsAll(certificates, others []*x509.Certificate) bool {
-	return !slices.ContainsFunc(others, func(other *x509.Certificate) bool { return !contains(certificates, other) })
+func containsAll(certificates, wanted []*x509.Certificate) bool {
+	return !slices.ContainsFunc(wanted, func(certificate *x509.Certificate) bool { return !contains(certificates, certificate) })
 }
 
 func contains(certificates []*x509.Certificate, certificate *x509.Certificate) bool {

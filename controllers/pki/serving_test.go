@@ -16,13 +16,13 @@ import (
 const serviceName = "acme.tenants.svc"
 
 // nextServing returns the next serving certificate under an AuthorityRotation.
-func nextServing(t rapid.TB, r AuthorityRotation, had ServingCertificate, names []string, now time.Time) ServingResult {
+func nextServing(t rapid.TB, r AuthorityRotation, previous ServingCertificate, names []string, now time.Time) ServingResult {
 	t.Helper()
 	authorities, err := r.Issuer(DefaultOverlap)
 	if err != nil {
 		t.Fatal(err)
 	}
-	served, err := authorities.NextServingCertificate(had, names, now)
+	served, err := authorities.NextServingCertificate(previous, names, now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestNextServingCertificate(t *testing.T) {
 	now, known := start.Add(30*day), start.Add(29*day)
 	for name, test := range map[string]struct {
 		rollover AuthorityRotation
-		had      ServingCertificate
+		previous ServingCertificate
 		names    []string
 		now      time.Time
 
@@ -68,102 +68,102 @@ func TestNextServingCertificate(t *testing.T) {
 	}{
 		"nothing yet": {
 			rollover: AuthorityRotation{Issuing: old},
-			because:  "no certificate exists", trusted: old.Certificate, again: now.Add(60 * day),
+			because:  "certificate does not exist", trusted: old.Certificate, again: now.Add(60 * day),
 		},
 		"nothing yet, in between": {
 			rollover: AuthorityRotation{Issuing: old, Next: fresh},
-			because:  "no certificate exists", trusted: both, since: now, again: now.Add(day),
+			because:  "certificate does not exist", trusted: both, since: now, again: now.Add(day),
 		},
 		"rubbish": {
-			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{KeyPair: KeyPair{[]byte("rubbish"), byOld.Key}, TrustBundle: both},
-			because: "tls.crt: no certificate in PEM", trusted: old.Certificate, again: now.Add(60 * day),
+			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{KeyPair: KeyPair{[]byte("rubbish"), byOld.Key}, TrustBundle: both},
+			because: "tls.crt: PEM data does not contain a certificate", trusted: old.Certificate, again: now.Add(60 * day),
 		},
 		"the key of another": {
-			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{KeyPair: KeyPair{byOld.Certificate, byFresh.Key}, TrustBundle: old.Certificate},
+			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{KeyPair: KeyPair{byOld.Certificate, byFresh.Key}, TrustBundle: old.Certificate},
 			because: "tls.key is not the private key", trusted: old.Certificate, again: now.Add(60 * day),
 		},
 		"at rest": {
-			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{byOld, old.Certificate, time.Time{}},
+			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}},
 			trusted: old.Certificate, again: start.Add(60 * day),
 		},
 		"near the end": {
-			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{byOld, old.Certificate, time.Time{}}, now: start.Add(61 * day),
-			because: "it expires at", trusted: old.Certificate, again: start.Add(121 * day),
+			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}}, now: start.Add(61 * day),
+			because: "certificate expires at", trusted: old.Certificate, again: start.Add(121 * day),
 		},
 		"one name less": {
-			rollover: AuthorityRotation{Issuing: open}, had: ServingCertificate{byOpen, both, now}, names: []string{serviceName, "acme"},
+			rollover: AuthorityRotation{Issuing: open}, previous: ServingCertificate{byOpen, both, now}, names: []string{serviceName, "acme"},
 			because: "instead of", trusted: append(bytes.Clone(both), open.Certificate...), since: now, again: now.Add(day),
 		},
 		"one more name, permitted": {
-			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{byOld, old.Certificate, time.Time{}}, names: []string{serviceName, "acme.tenants.svc.cluster.local"},
+			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}}, names: []string{serviceName, "acme.tenants.svc.cluster.local"},
 			because: "instead of", trusted: old.Certificate, again: now.Add(60 * day),
 		},
 		"one more name, not permitted": {
-			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{byOld, old.Certificate, time.Time{}}, names: []string{serviceName, "acme.example"},
+			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}}, names: []string{serviceName, "acme.example"},
 			trusted: old.Certificate, awaited: []string{"acme.example"}, again: start.Add(60 * day),
 		},
 		"one more name, of which not all know": {
-			rollover: AuthorityRotation{Issuing: old, Next: fresh}, had: ServingCertificate{byOld, both, now.Add(-time.Hour)}, names: []string{serviceName, "acme.tenants.svc.cluster.local"},
+			rollover: AuthorityRotation{Issuing: old, Next: fresh}, previous: ServingCertificate{byOld, both, now.Add(-time.Hour)}, names: []string{serviceName, "acme.tenants.svc.cluster.local"},
 			waits: "instead of", trusted: both, since: now.Add(-time.Hour), awaited: []string{"acme.tenants.svc.cluster.local"}, again: now.Add(23 * time.Hour),
 		},
 		"one more name, of which a certificate with the same key knows nothing": {
-			rollover: AuthorityRotation{Issuing: wide}, had: ServingCertificate{byNarrow, narrow.Certificate, time.Time{}}, names: []string{serviceName, "acme.tenants.svc.cluster.local"},
+			rollover: AuthorityRotation{Issuing: wide}, previous: ServingCertificate{byNarrow, narrow.Certificate, time.Time{}}, names: []string{serviceName, "acme.tenants.svc.cluster.local"},
 			waits: "instead of", trusted: append(bytes.Clone(narrow.Certificate), wide.Certificate...), since: now, awaited: []string{"acme.tenants.svc.cluster.local"}, again: now.Add(day),
 		},
 		"another is announced": {
-			rollover: AuthorityRotation{Issuing: old, Next: fresh}, had: ServingCertificate{byOld, old.Certificate, time.Time{}},
+			rollover: AuthorityRotation{Issuing: old, Next: fresh}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}},
 			trusted: both, since: now, again: now.Add(day),
 		},
 		"another was announced": {
-			rollover: AuthorityRotation{Issuing: old, Next: fresh}, had: ServingCertificate{byOld, both, known},
+			rollover: AuthorityRotation{Issuing: old, Next: fresh}, previous: ServingCertificate{byOld, both, known},
 			trusted: both, since: known, again: start.Add(60 * day),
 		},
 		"another was announced at an unknown time": {
-			rollover: AuthorityRotation{Issuing: old, Next: fresh}, had: ServingCertificate{byOld, both, time.Time{}},
+			rollover: AuthorityRotation{Issuing: old, Next: fresh}, previous: ServingCertificate{byOld, both, time.Time{}},
 			trusted: both, since: now, again: now.Add(day),
 		},
 		"promoted": {
-			rollover: AuthorityRotation{Issuing: fresh, PreviousCertificates: old.Certificate}, had: ServingCertificate{byOld, both, known},
-			because: "another CA issued it", trusted: both, since: known, again: now.Add(60 * day),
+			rollover: AuthorityRotation{Issuing: fresh, PreviousCertificates: old.Certificate}, previous: ServingCertificate{byOld, both, known},
+			because: "certificate was issued by another CA", trusted: both, since: known, again: now.Add(60 * day),
 		},
 		"promoted, clients heard late": {
-			rollover: AuthorityRotation{Issuing: fresh, PreviousCertificates: old.Certificate}, had: ServingCertificate{byOld, both, known.Add(time.Minute)},
-			waits: "another CA issued it", trusted: both, since: known.Add(time.Minute), again: now.Add(time.Minute),
+			rollover: AuthorityRotation{Issuing: fresh, PreviousCertificates: old.Certificate}, previous: ServingCertificate{byOld, both, known.Add(time.Minute)},
+			waits: "certificate was issued by another CA", trusted: both, since: known.Add(time.Minute), again: now.Add(time.Minute),
 		},
 		"replaced, and clients never heard": {
-			rollover: AuthorityRotation{Issuing: fresh}, had: ServingCertificate{byOld, old.Certificate, time.Time{}},
-			waits: "another CA issued it", trusted: both, since: now, again: now.Add(day),
+			rollover: AuthorityRotation{Issuing: fresh}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}},
+			waits: "certificate was issued by another CA", trusted: both, since: now, again: now.Add(day),
 		},
 		"replaced, and the certificate is about to end": {
-			rollover: AuthorityRotation{Issuing: fresh}, had: ServingCertificate{byOld, old.Certificate, time.Time{}}, now: start.Add(89 * day),
-			because: "another CA issued it", trusted: both, since: start.Add(89 * day), again: start.Add(90 * day),
+			rollover: AuthorityRotation{Issuing: fresh}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}}, now: start.Add(89 * day),
+			because: "certificate was issued by another CA", trusted: both, since: start.Add(89 * day), again: start.Add(90 * day),
 		},
 		"retired a moment ago, where it issued": {
-			rollover: AuthorityRotation{Issuing: fresh}, had: ServingCertificate{byFresh, both, known}, now: now.Add(day - time.Minute),
+			rollover: AuthorityRotation{Issuing: fresh}, previous: ServingCertificate{byFresh, both, known}, now: now.Add(day - time.Minute),
 			trusted: both, since: known, again: now.Add(day),
 		},
 		"retired": {
-			rollover: AuthorityRotation{Issuing: fresh}, had: ServingCertificate{byFresh, both, known}, now: now.Add(day),
+			rollover: AuthorityRotation{Issuing: fresh}, previous: ServingCertificate{byFresh, both, known}, now: now.Add(day),
 			trusted: fresh.Certificate, again: now.Add(60 * day),
 		},
 		"a foreign CA in the bundle": {
-			rollover: AuthorityRotation{Issuing: fresh}, had: ServingCertificate{byFresh, bytes.Replace(both, old.Certificate, foreignAuthority(t), 1), known},
+			rollover: AuthorityRotation{Issuing: fresh}, previous: ServingCertificate{byFresh, bytes.Replace(both, old.Certificate, foreignAuthority(t), 1), known},
 			trusted: fresh.Certificate, again: now.Add(60 * day),
 		},
 		"no list": {
-			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{KeyPair: byOld},
+			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{KeyPair: byOld},
 			trusted: old.Certificate, again: start.Add(60 * day),
 		},
 		"a foreign certificate": {
-			rollover: AuthorityRotation{Issuing: old}, had: ServingCertificate{foreignPair(t), foreignAuthority(t), time.Time{}},
-			because: "it was not issued by the operator", trusted: old.Certificate, again: now.Add(60 * day),
+			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{foreignPair(t), foreignAuthority(t), time.Time{}},
+			because: "certificate was not issued by the operator", trusted: old.Certificate, again: now.Add(60 * day),
 		},
 		"constrained, while pods may serve short names": {
-			rollover: AuthorityRotation{Issuing: renewed, PreviousCertificates: open.Certificate}, had: ServingCertificate{byOpen, open.Certificate, time.Time{}},
+			rollover: AuthorityRotation{Issuing: renewed, PreviousCertificates: open.Certificate}, previous: ServingCertificate{byOpen, open.Certificate, time.Time{}},
 			because: "instead of", trusted: open.Certificate, again: now.Add(certificatePropagationDelay),
 		},
 		"constrained, when no pod does": {
-			rollover: AuthorityRotation{Issuing: renewed, PreviousCertificates: open.Certificate}, had: ServingCertificate{issue(t, parseAuthority(t, open), now, serviceName), open.Certificate, time.Time{}}, now: now.Add(certificatePropagationDelay),
+			rollover: AuthorityRotation{Issuing: renewed, PreviousCertificates: open.Certificate}, previous: ServingCertificate{issue(t, parseAuthority(t, open), now, serviceName), open.Certificate, time.Time{}}, now: now.Add(certificatePropagationDelay),
 			trusted: append(bytes.Clone(open.Certificate), renewed.Certificate...), since: now.Add(certificatePropagationDelay), again: now.Add(certificatePropagationDelay + day),
 		},
 	} {
@@ -173,18 +173,18 @@ func TestNextServingCertificate(t *testing.T) {
 		if test.names == nil {
 			test.names = names
 		}
-		got := nextServing(t, test.rollover, test.had, test.names, test.now)
+		got := nextServing(t, test.rollover, test.previous, test.names, test.now)
 		if !strings.Contains(got.IssueReason, test.because) || (got.IssueReason == "") != (test.because == "") || !strings.Contains(got.PendingReason, test.waits) || (got.PendingReason == "") != (test.waits == "") {
-			t.Errorf("%s: issued because %q, waits because %q", name, got.IssueReason, got.PendingReason)
+			t.Errorf("%s: got issue reason %q and pending reason %q", name, got.IssueReason, got.PendingReason)
 		}
-		if (got.IssueReason == "") != bytes.Equal(got.Certificate, test.had.Certificate) {
-			t.Errorf("%s: issued because %q, yet the certificate says otherwise", name, got.IssueReason)
+		if (got.IssueReason == "") != bytes.Equal(got.Certificate, test.previous.Certificate) {
+			t.Errorf("%s: issue reason %q does not match the certificate", name, got.IssueReason)
 		}
 		if diff := cmp.Diff(string(test.trusted), string(got.TrustBundle)); diff != "" {
-			t.Errorf("%s: trusted (-want +got):\n%s", name, diff)
+			t.Errorf("%s: trust bundle (-want +got):\n%s", name, diff)
 		}
 		if !got.TrustBundleSince.Equal(test.since) || !got.RecheckAt.Equal(test.again) || !cmp.Equal(got.PendingNames, nonNil(test.awaited)) {
-			t.Errorf("%s: since %s, again %s, awaited %q", name, got.TrustBundleSince, got.RecheckAt, got.PendingNames)
+			t.Errorf("%s: got bundle since %s, recheck at %s, pending names %q", name, got.TrustBundleSince, got.RecheckAt, got.PendingNames)
 		}
 	}
 	authorities, err := AuthorityRotation{Issuing: ended}.Issuer(DefaultOverlap)
@@ -192,7 +192,7 @@ func TestNextServingCertificate(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := authorities.NextServingCertificate(ServingCertificate{}, names, now); err == nil || !strings.Contains(err.Error(), `may issue for ["example"] only`) {
-		t.Errorf("a CA that may issue for no name: %v", err)
+		t.Errorf("CA that may issue for none of the names: got error %v", err)
 	}
 }
 
@@ -203,8 +203,8 @@ func nonNil(names []string) []string {
 	return names
 }
 
-// A rotationSimulation is a server with its CAs, and the history of what was served and
-// published.
+// A rotationSimulation is a server with its CAs, and the history of served certificates
+// and published trust bundles.
 type rotationSimulation struct {
 	sharedAuthority, instanceAuthority AuthorityRotation
 	request                            string
@@ -214,7 +214,7 @@ type rotationSimulation struct {
 	served, trusted                    []period
 }
 
-// A period holds a state and the time since when it applied.
+// A period holds a state and its start time.
 type period struct {
 	from time.Time
 	pem  []byte
@@ -222,8 +222,7 @@ type period struct {
 
 func (w *rotationSimulation) names() []string { return append([]string{serviceName}, w.extraNames...) }
 
-// reconcile does what the operator does in a reconcile. It may be interrupted before
-// each write.
+// reconcile simulates a reconcile of the operator. It may be interrupted before each write.
 func (w *rotationSimulation) reconcile(t *rapid.T, mayFail bool) {
 	fails := func() bool { return mayFail && rapid.IntRange(0, 9).Draw(t, "interrupted") == 0 }
 	kept, domains := &w.sharedAuthority, serviceDomains
@@ -247,7 +246,7 @@ func (w *rotationSimulation) reconcile(t *rapid.T, mayFail bool) {
 	}
 	w.current, w.recheckAt = served.ServingCertificate, earlier(served.RecheckAt, due)
 	if !w.recheckAt.After(w.now) {
-		t.Fatalf("a visit asks for another one at %s, which is not after %s", w.recheckAt, w.now)
+		t.Fatalf("got recheck at %s, want later than %s", w.recheckAt, w.now)
 	}
 	w.record(&w.served, w.current.Certificate)
 	w.record(&w.trusted, w.current.TrustBundle)
@@ -264,7 +263,7 @@ func (w *rotationSimulation) advanceTime(t *rapid.T, pause time.Duration) {
 	until := w.now.Add(pause)
 	for visits := 0; w.recheckAt.Before(until); visits++ {
 		if visits > 1000 {
-			t.Fatalf("the operator is never done; next reconcile at %s", w.recheckAt)
+			t.Fatalf("reconciles do not converge; next reconcile at %s", w.recheckAt)
 		}
 		w.now = w.recheckAt
 		w.reconcile(t, true)
@@ -288,10 +287,9 @@ func (w *rotationSimulation) changeRandomly(t *rapid.T) {
 	}
 }
 
-// checkClients checks every client that learned the trust bundle at any time within the
-// overlap, against pods that serve what they were given up to two minutes ago. If
-// several CA certificates share a key, each must suffice, because many clients try only
-// one.
+// checkClients checks clients that loaded the trust bundle at any time within the overlap,
+// against pods that serve certificates of up to two minutes ago. If several CA
+// certificates share a key, each must suffice, because many clients try only one.
 func (w *rotationSimulation) checkClients(t *rapid.T) {
 	for i, served := range w.served {
 		for j, told := range w.trusted {
@@ -322,17 +320,17 @@ func checkHandshake(t *rapid.T, served, told []byte, met time.Time) {
 		}
 		vouchers++
 		if err := verifyChain(served, encodeCertificate(certificate.Raw), met); err != nil {
-			t.Fatalf("at %s, of a certificate for %q by one permitted %q: %v", met, leaf.DNSNames, certificate.PermittedDNSDomains, err)
+			t.Fatalf("at %s: verifying a certificate for %q with a CA for %q: %v", met, leaf.DNSNames, certificate.PermittedDNSDomains, err)
 		}
 	}
 	if vouchers == 0 || leaf.VerifyHostname(serviceName) != nil {
-		t.Fatalf("at %s, %d of the trusted CAs issued the certificate for %q", met, vouchers, leaf.DNSNames)
+		t.Fatalf("at %s: %d trusted CAs verify the certificate for %q, want at least 1", met, vouchers, leaf.DNSNames)
 	}
 }
 
-// TestClientsTrustServerDuringRotation checks that no client that refreshes its trust
-// bundle within the overlap ever fails, however often CAs and names change and whenever
-// the operator is interrupted or down, and that the desired state is reached in the end.
+// TestClientsTrustServerDuringRotation checks that clients that reload the trust bundle
+// within the overlap never fail, regardless of changes to CAs and names and of interruptions
+// of the operator, and that the desired state is reached eventually.
 func TestClientsTrustServerDuringRotation(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -365,15 +363,15 @@ func TestClientsTrustServerDuringRotation(t *testing.T) {
 		w.advanceTime(t, 7*day)
 		w.checkClients(t)
 		if served := nextServing(t, *w.activeAuthority(), w.current, w.names(), w.now); served.IssueReason != "" || served.PendingReason != "" || len(served.PendingNames) > 0 {
-			t.Fatalf("in the end: issued because %q, waits because %q, without %q", served.IssueReason, served.PendingReason, served.PendingNames)
+			t.Fatalf("final state: issue reason %q, pending reason %q, pending names %q", served.IssueReason, served.PendingReason, served.PendingNames)
 		}
 		if diff := cmp.Diff(string(w.activeAuthority().Issuing.Certificate), string(w.current.TrustBundle)); diff != "" {
-			t.Fatalf("in the end clients trust (-want +got):\n%s", diff)
+			t.Fatalf("final trust bundle (-want +got):\n%s", diff)
 		}
 	})
 }
 
-// activeAuthority returns the CA that issues to the server.
+// activeAuthority returns the CA that issues the server's certificate.
 func (w *rotationSimulation) activeAuthority() *AuthorityRotation {
 	if len(w.extraNames) > 0 {
 		return &w.instanceAuthority
@@ -400,20 +398,20 @@ func FuzzNextServingCertificate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, certificate, key, trusted []byte, since int64) {
 		before, reason := parseServingState(ServingCertificate{KeyPair{certificate, key}, trusted, time.Unix(since, 0)})
 		if (before.leaf == nil) != (reason != "") {
-			t.Fatalf("a certificate %v, and the reason to issue one is %q", before.leaf, reason)
+			t.Fatalf("got certificate %v and reason %q", before.leaf, reason)
 		}
 		d := servingDecision{Issuer: authorities, previous: before, current: after, names: []string{serviceName}, now: start}
 		if before.leaf != nil {
 			d.current = before.leaf
 		} else if !d.canIssue() {
-			t.Error("there is no certificate, and none is issued")
+			t.Error("certificate does not exist and was not issued")
 		}
 		told := d.trustBundle()
 		if !contains(told, authorities.certificate) && !slices.ContainsFunc(told, d.trustsNextCertificate) {
-			t.Errorf("the trust bundle of %d certificates holds no issuing CA", len(told))
+			t.Errorf("trust bundle of %d certificates does not contain the issuing CA", len(told))
 		}
 		if again := d.recheckAt(told); !again.After(start) {
-			t.Errorf("asks again at %s, which is not after %s", again, start)
+			t.Errorf("got recheck at %s, want later than %s", again, start)
 		}
 	})
 }

@@ -33,7 +33,7 @@ func advanceSigning(t rapid.TB, turn SigningKeyRotation, files map[string][]byte
 	}
 	for name, key := range files {
 		if !IsSigningKey(key) {
-			t.Errorf("%s is no signing key", name)
+			t.Errorf("%s is not a signing key", name)
 		}
 	}
 	return files, turn, due
@@ -63,7 +63,7 @@ func TestSigningKeysRotateByAge(t *testing.T) {
 			t.Fatalf("%s (-want +got):\n%s", step.at, diff)
 		}
 		if diff := cmp.Diff(step.after, turn); diff != "" || !due.Equal(step.due) {
-			t.Fatalf("%s: due %s, want %s; turn (-want +got):\n%s", step.at, due, step.due, diff)
+			t.Fatalf("%s: got due %s, want %s; state (-want +got):\n%s", step.at, due, step.due, diff)
 		}
 	}
 	block, _ := pem.Decode(files[second])
@@ -76,24 +76,24 @@ func TestSigningKeyRotationIsRequested(t *testing.T) {
 	t.Parallel()
 	files, turn, due := advanceSigning(t, SigningKeyRotation{}, firstSigningKey(t, signingNoon.Add(-time.Hour)), "1", signingNoon)
 	if len(files) != 2 || turn.Request != "1" || len(turn.Retiring) != 1 || !due.Equal(signingNoon.Add(25*time.Hour+4*time.Minute)) {
-		t.Fatalf("got %v, %+v, due %s", fileNames(files), turn, due)
+		t.Fatalf("got keys %v, state %+v, due %s", fileNames(files), turn, due)
 	}
 	same, after, _ := advanceSigning(t, turn, files, "2", signingNoon.Add(time.Hour))
 	if diff := cmp.Diff(files, same); diff != "" || after.Request != "1" {
-		t.Errorf("a third key is made while two turn: %+v\n%s", after, diff)
+		t.Errorf("third key was created during a rotation: %+v\n%s", after, diff)
 	}
 	files, turn, _ = advanceSigning(t, after, same, "2", signingNoon.Add(26*time.Hour))
 	if len(files) != 2 || turn.Request != "2" {
-		t.Errorf("got %v, %+v, want the request met after the turn before", fileNames(files), turn)
+		t.Errorf("got keys %v, state %+v, want the request handled after the previous rotation", fileNames(files), turn)
 	}
 	now := signingNoon.Add(time.Millisecond)
 	if files, turn, due = advanceSigning(t, SigningKeyRotation{}, firstSigningKey(t, signingNoon), "1", now); len(files) != 1 || turn.Request != "" || !due.After(now) {
-		t.Errorf("a key was made over one of the same second: %v, %+v, due %s", fileNames(files), turn, due)
+		t.Errorf("key created within the same second was overwritten: keys %v, state %+v, due %s", fileNames(files), turn, due)
 	}
 }
 
 // TestUserSuppliedSigningKeys checks that keys added by users are kept until a rotation,
-// whatever their names.
+// regardless of their names.
 func TestUserSuppliedSigningKeys(t *testing.T) {
 	t.Parallel()
 	files := firstSigningKey(t, signingNoon)
@@ -103,19 +103,19 @@ func TestUserSuppliedSigningKeys(t *testing.T) {
 	}
 	same, turn, due := advanceSigning(t, SigningKeyRotation{}, files, "", signingNoon.Add(10*MaxSigningKeyAge))
 	if diff := cmp.Diff(files, same); diff != "" || !due.IsZero() || len(turn.Retiring) > 0 {
-		t.Errorf("due %s, turn %+v, keys (-before +after):\n%s", due, turn, diff)
+		t.Errorf("got due %s, state %+v, keys (-before +after):\n%s", due, turn, diff)
 	}
 	asked, turn, _ := advanceSigning(t, turn, files, "1", signingNoon.Add(time.Hour))
 	if len(asked) != 3 || len(turn.Retiring) != 2 {
-		t.Errorf("got %v, %+v", fileNames(asked), turn)
+		t.Errorf("got keys %v, state %+v", fileNames(asked), turn)
 	}
 	if alone, _, _ := advanceSigning(t, turn, asked, "1", signingNoon.Add(30*time.Hour)); len(alone) != 1 || alone["20261122t130000z.pem"] == nil {
-		t.Errorf("got %v, want the new key alone", fileNames(alone))
+		t.Errorf("got keys %v, want only the new key", fileNames(alone))
 	}
 }
 
-// TestTokensVerifyDuringRotation lets servers that lag less than the propagation delay
-// sign and verify at random times, by the server's own rule.
+// TestTokensVerifyDuringRotation checks that servers that lag less than the propagation
+// delay verify each other's tokens, at random times.
 func TestTokensVerifyDuringRotation(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -143,17 +143,17 @@ func TestTokensVerifyDuringRotation(t *testing.T) {
 				signed[name] = now.Add(maxTokenLifetime)
 				for _, verifier := range known {
 					if verifier[name] == nil {
-						t.Fatalf("what %s signs is not verified everywhere", name)
+						t.Fatalf("a server does not verify tokens signed with %s", name)
 					}
 				}
 			}
 			for name, until := range signed {
 				if now.Before(until) && files[name] == nil {
-					t.Fatalf("%s is gone, and what it signed is good until %s", name, until)
+					t.Fatalf("%s was removed although its tokens are valid until %s", name, until)
 				}
 			}
 			if len(files) > 2 {
-				t.Fatalf("there are %d keys", len(files))
+				t.Fatalf("got %d keys", len(files))
 			}
 		}
 	})
@@ -175,22 +175,22 @@ func TestKeysetRotation(t *testing.T) {
 	first := newKeysets(t)
 	grown, turn, due, err := KeysetRotation{}.Advance(first, "1", signingNoon)
 	if err != nil || turn != (KeysetRotation{"1", signingNoon}) || !due.Equal(signingNoon.Add(KeyPropagationDelay)) {
-		t.Fatalf("got %+v, due %s, %v", turn, due, err)
+		t.Fatalf("got state %+v, due %s, error %v", turn, due, err)
 	}
 	if _, id := computeLookup(t, grown, "a"); readHandle(t, grown.Lookup).Len() != 2 || id != primaryKeyID(t, first) {
-		t.Error("the new key is missing, or is used before it is published")
+		t.Error("new key is missing, or is used before it is published")
 	}
 	same, after, due, err := turn.Advance(grown, "2", signingNoon.Add(KeyPropagationDelay-1))
 	if diff := cmp.Diff(grown, same); diff != "" || err != nil || after != turn || !due.Equal(signingNoon.Add(KeyPropagationDelay)) {
-		t.Errorf("something was done before it was due: %+v, due %s, %v\n%s", after, due, err, diff)
+		t.Errorf("step was performed before it was due: state %+v, due %s, error %v\n%s", after, due, err, diff)
 	}
-	turned, after, due, err := turn.Advance(grown, "1", signingNoon.Add(KeyPropagationDelay))
-	if err != nil || after != (KeysetRotation{Request: "1"}) || !due.IsZero() || primaryKeyID(t, turned) == primaryKeyID(t, first) {
-		t.Errorf("got %+v, due %s, %v", after, due, err)
+	rotated, after, due, err := turn.Advance(grown, "1", signingNoon.Add(KeyPropagationDelay))
+	if err != nil || after != (KeysetRotation{Request: "1"}) || !due.IsZero() || primaryKeyID(t, rotated) == primaryKeyID(t, first) {
+		t.Errorf("got state %+v, due %s, error %v", after, due, err)
 	}
 	next, after, _, err := turn.Advance(grown, "2", signingNoon.Add(time.Hour))
 	if err != nil || after != (KeysetRotation{"2", signingNoon.Add(time.Hour)}) || readHandle(t, next.Encryption).Len() != 3 {
-		t.Errorf("the request that came meanwhile was not met: %+v, %v", after, err)
+		t.Errorf("request during the rotation was not handled: state %+v, error %v", after, err)
 	}
 }
 

@@ -22,10 +22,10 @@ import (
 // of a Secret.
 type Error struct {
 	// Stalled reports whether a user must change something. Otherwise the problem resolves
-	// with time.
+	// without user action.
 	Stalled bool
-	// Condition is the type of the condition that reports the problem in addition to Ready.
-	// It is empty if none does.
+	// Condition is the type of the condition that reports the problem in addition to Ready,
+	// or empty if only Ready reports it.
 	Condition string
 	// Reason is a CamelCase word, and Message a human-readable sentence.
 	Reason, Message string
@@ -35,12 +35,12 @@ type Error struct {
 }
 
 // Error implements error.
-func (p *Error) Error() string { return p.Message }
+func (e *Error) Error() string { return e.Message }
 
-// DefaultRequeueAfter is the delay before an object that is not watched is read again.
+// DefaultRequeueAfter is the delay after which an object that is not watched is read again.
 const DefaultRequeueAfter = 15 * time.Second
 
-// Waiting returns a problem that resolves with time.
+// Waiting returns a problem that resolves without user action.
 func Waiting(condition, reason, format string, arguments ...any) *Error {
 	return &Error{Condition: condition, Reason: reason, Message: fmt.Sprintf(format, arguments...), RequeueAfter: DefaultRequeueAfter}
 }
@@ -57,9 +57,10 @@ const (
 	ReasonTransient = "TransientError"
 )
 
-// FromWriteError converts a rejected write into the matching kind of error. An invalid
-// object stays invalid until the spec changes. A forbidden write may be allowed later,
-// by a change to a quota or a role that the operator does not watch.
+// FromWriteError converts the error of a write that the API server rejected into a stalled
+// problem. An invalid object stays invalid until the spec changes. A forbidden write may be
+// allowed later, when a quota or role changes that the operator does not watch. Other
+// errors are returned unchanged.
 func FromWriteError(condition string, err error) error {
 	switch {
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
@@ -70,7 +71,7 @@ func FromWriteError(condition string, err error) error {
 	return err
 }
 
-// FromError returns the problem in an error's chain, or nil.
+// FromError returns the problem in an error chain, or nil.
 func FromError(err error) *Error {
 	var found *Error
 	if errors.As(err, &found) {

@@ -39,10 +39,10 @@ func TestIsConflict(t *testing.T) {
 	t.Parallel()
 	resource := schema.GroupResource{Resource: "secrets"}
 	if !problem.IsConflict(fmt.Errorf("x: %w", apierrors.NewConflict(resource, "a", nil))) || !problem.IsConflict(apierrors.NewAlreadyExists(resource, "a")) {
-		t.Error("a conflict, or what exists already, is a race")
+		t.Error("IsConflict returned false for a conflict")
 	}
 	if problem.IsConflict(nil) || problem.IsConflict(apierrors.NewNotFound(resource, "a")) || problem.IsConflict(problem.Stalled("", "X", "x")) {
-		t.Error("nothing else is a race")
+		t.Error("IsConflict returned true for another error")
 	}
 }
 
@@ -54,7 +54,7 @@ func TestWorst(t *testing.T) {
 		worst, accident string
 	}{
 		"none":                    {nil, "", ""},
-		"stalled before all":      {[]error{transient, waiting, fmt.Errorf("a step: %w", stalled)}, "stalled S", "transient"},
+		"stalled first":           {[]error{transient, waiting, fmt.Errorf("a step: %w", stalled)}, "stalled S", "transient"},
 		"waiting before accident": {[]error{transient, waiting}, "waiting W", "transient"},
 		"the first":               {[]error{waiting, problem.Waiting("", "V", "v")}, "waiting W", ""},
 		"an accident":             {[]error{transient}, "transient", "transient"},

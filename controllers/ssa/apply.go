@@ -14,14 +14,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Applier applies objects as one field manager, and remembers which of them drift from
-// what was sent. One Applier serves all reconciles. It is safe for concurrent use and
-// must not be copied.
+// Applier applies objects as one field manager, and remembers objects that drift from the
+// applied state. One Applier serves all reconciles. It is safe for concurrent use and must
+// not be copied.
 type Applier struct {
 	// Client writes objects. Apply never reads through it.
 	Client client.Writer
-	// Reader bypasses the cache to read managed fields. It is used only when the live object
-	// conflicts with what is sent.
+	// Reader bypasses the cache to read managed fields. It is used only if the live object
+	// conflicts with the sent object.
 	Reader client.Reader
 	// FieldManager owns the fields that are sent.
 	FieldManager string
@@ -31,14 +31,14 @@ type Applier struct {
 
 // An Outcome is the result of applying an object.
 type Outcome struct {
-	// Reason is why the object was sent. Empty if it was not.
+	// Reason is why the object was sent. Empty if it was not sent.
 	Reason string
-	// Changed reports whether the write created or changed the object, according to the
-	// resource version passed as live. The API server writes nothing if it already holds
-	// everything that was sent, or if its policies revert the change.
+	// Changed reports whether the write created the object or changed its resource version.
+	// The API server writes nothing if it already holds all sent values, or if admission
+	// policies revert the change.
 	Changed bool
-	// Drift lists the fields that still differ from the desired object. Nil if it has
-	// no drift. The object is not sent again until its desired state or those live fields
+	// Drift lists the fields that still differ from the desired object. Nil if no fields
+	// differ. The object is not sent again until its desired state or these live fields
 	// change.
 	Drift *Drift
 }
@@ -49,39 +49,39 @@ const (
 	reasonDesiredChanged = "desired state changed"
 )
 
-// Apply brings the live object to the desired state if necessary, and reports why it had
-// to write. live is nil if the object does not exist yet, and may come from a stale
+// Apply brings the live object to the desired state if necessary, and returns the reason
+// for the write. live is nil if the object does not exist yet, and may come from a stale
 // cache. Apply returns a conflict if the live object has been replaced in the meantime.
-func (a *Applier) Apply(ctx context.Context, wanted *unstructured.Unstructured, live client.Object) (Outcome, error) {
-	sent := withHashAnnotation(wanted)
-	reason, divergence, err := a.decide(sent, live)
+func (a *Applier) Apply(ctx context.Context, desired *unstructured.Unstructured, live client.Object) (Outcome, error) {
+	sent := withHashAnnotation(desired)
+	reason, drift, err := a.decide(sent, live)
 	if err != nil || reason == "" {
-		return Outcome{Drift: divergence}, err
+		return Outcome{Drift: drift}, err
 	}
 	returned, err := a.send(ctx, sent, live)
 	if immutable := immutableFields(err); len(immutable) > 0 && live != nil && appliedHash(live) == appliedHash(sent) {
-		// The object was created from what is sent, but something changed it on admission.
-		divergence, err = a.recordWrite(sent, live, live, immutable)
-		return Outcome{Reason: reason, Drift: divergence}, err
+		// The object was created with the sent state, but was changed on admission.
+		drift, err = a.recordWrite(sent, live, live, immutable)
+		return Outcome{Reason: reason, Drift: drift}, err
 	}
 	if err != nil {
 		return Outcome{}, fmt.Errorf("applying %s %s: %w", sent.GetKind(), sent.GetName(), err)
 	}
-	divergence, err = a.recordWrite(sent, live, returned, nil)
-	return Outcome{Reason: reason, Changed: !isSameVersion(live, returned), Drift: divergence}, err
+	drift, err = a.recordWrite(sent, live, returned, nil)
+	return Outcome{Reason: reason, Changed: !isSameVersion(live, returned), Drift: drift}, err
 }
 
 // Create creates an object that must not exist yet. Use it for random content such as
-// keys, which must never overwrite what another reconcile generated: the API server then
-// returns AlreadyExists.
-func (a *Applier) Create(ctx context.Context, wanted *unstructured.Unstructured) (Outcome, error) {
-	sent := withHashAnnotation(wanted)
+// keys, which must never overwrite the keys that another reconcile generated: the API
+// server then returns AlreadyExists.
+func (a *Applier) Create(ctx context.Context, desired *unstructured.Unstructured) (Outcome, error) {
+	sent := withHashAnnotation(desired)
 	returned := sent.DeepCopy()
 	if err := a.Client.Create(ctx, returned, client.FieldOwner(a.FieldManager)); err != nil {
 		return Outcome{}, fmt.Errorf("creating %s %s: %w", sent.GetKind(), sent.GetName(), err)
 	}
-	divergence, err := a.recordWrite(sent, nil, returned, nil)
-	return Outcome{Reason: reasonNotFound, Changed: true, Drift: divergence}, err
+	drift, err := a.recordWrite(sent, nil, returned, nil)
+	return Outcome{Reason: reasonNotFound, Changed: true, Drift: drift}, err
 }
 
 // EvictOnDelete evicts deleted objects of the given kinds from the write cache, using
@@ -109,7 +109,7 @@ func (a *Applier) evict(deleted any) {
 }
 
 // decide returns why an object must be sent, or an empty reason, and the known drift of
-// the live object. sent carries its hash.
+// the live object. sent contains its hash annotation.
 func (a *Applier) decide(sent *unstructured.Unstructured, live client.Object) (reason string, known *Drift, err error) {
 	if live == nil {
 		return reasonNotFound, nil, nil
@@ -139,8 +139,8 @@ func (a *Applier) decide(sent *unstructured.Unstructured, live client.Object) (r
 
 func joinFieldPaths(found []difference) string {
 	texts := make([]string, len(found))
-	for i, each := range found {
-		texts[i] = each.String()
+	for i, d := range found {
+		texts[i] = d.String()
 	}
 	return joinTruncated(texts, ", ")
 }
@@ -171,14 +171,14 @@ func (a *Applier) apply(ctx context.Context, sent *unstructured.Unstructured, li
 	return object, a.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner(a.FieldManager), client.ForceOwnership)
 }
 
-// recordWrite remembers what the API server holds after a write, and returns its drift,
-// or nil. It compares the returned fields rather than the generation: the generation
-// also increases if only part of the write was kept, and does not change if only labels
-// did.
+// recordWrite remembers the state in the API server after a write, and returns its drift,
+// or nil. It compares the returned fields rather than the generation, because the
+// generation also increases if only part of the write was kept, and does not change if
+// only labels changed.
 func (a *Applier) recordWrite(sent *unstructured.Unstructured, live, held client.Object, immutable []string) (*Drift, error) {
 	shown := held
 	if isSameVersion(live, held) {
-		// The cache will keep returning this version, because nothing was written.
+		// The cache continues to return this version, because nothing was written.
 		shown = live
 	}
 	found, err := compare(sent, shown)

@@ -9,11 +9,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestApplyConverges generates events in any order: the desired state changes, others
-// write, a policy comes and goes, the cache lags, the operator restarts. A reconcile
-// after which nothing happened must be followed by no request. Once the cache has caught
-// up, at most one more request follows, and then the object is in its desired state or
-// drift is reported. Without a policy, drift is never reported.
+// TestApplyConverges generates events in any order: the desired state changes, other
+// clients write, a policy is added or removed, the cache lags, the operator restarts.
+// Without an event, a second reconcile must send no request. Once the cache has caught up,
+// at most one more request follows, and then the object is in its desired state or drift is
+// reported. Without a policy, drift is never reported.
 func TestApplyConverges(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(draw *rapid.T) {
@@ -96,10 +96,10 @@ func (s *applyStateMachine) reconcileAndCheck() (Outcome, int) {
 	versions, shown := len(s.history), len(s.history)-1-s.cacheLag
 	outcome, requests := s.reconcile()
 	if s.unchanged && requests > 0 {
-		s.t.Fatalf("nothing happened, and it sent again because %s", outcome.Reason)
+		s.t.Fatalf("object was sent again without a change: %s", outcome.Reason)
 	}
 	if !s.policies && outcome.Drift != nil {
-		s.t.Fatalf("there is no policy, and %s", outcome.Drift)
+		s.t.Fatalf("got drift without a policy: %s", outcome.Drift)
 	}
 	// The cache does not show the write yet.
 	if versions > 0 {
@@ -112,7 +112,7 @@ func (s *applyStateMachine) reconcileAndCheck() (Outcome, int) {
 func (s *applyStateMachine) checkConverged() {
 	s.cacheLag, s.unchanged = 0, false
 	if _, requests := s.reconcileAndCheck(); requests > 1 {
-		s.t.Fatalf("sent %d times", requests)
+		s.t.Fatalf("object was sent %d times", requests)
 	}
 	s.cacheLag, s.unchanged = 0, true
 	outcome, _ := s.reconcileAndCheck()
@@ -122,6 +122,6 @@ func (s *applyStateMachine) checkConverged() {
 		asWanted = asWanted && got == want
 	}
 	if asWanted != (outcome.Drift == nil) {
-		s.t.Fatalf("want %v, have %v, told %v", s.desiredData, s.object.Object["data"], outcome.Drift)
+		s.t.Fatalf("desired %v, live %v, drift %v", s.desiredData, s.object.Object["data"], outcome.Drift)
 	}
 }

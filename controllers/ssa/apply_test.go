@@ -61,22 +61,22 @@ func TestDecide(t *testing.T) {
 
 func TestWritesConflictWithReplacedObject(t *testing.T) {
 	t.Parallel()
-	wanted := encodeConfigMap(t, map[string]string{"a": "1"})
+	desired := encodeConfigMap(t, map[string]string{"a": "1"})
 	writer := &fakeServer{}
 	applier := Applier{Client: writer, FieldManager: "test"}
-	if _, err := applier.Create(t.Context(), wanted); err != nil {
+	if _, err := applier.Create(t.Context(), desired); err != nil {
 		t.Fatal(err)
 	}
 	replaced := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "acme", UID: "gone"}}
-	_, err := applier.Apply(t.Context(), wanted, replaced)
+	_, err := applier.Apply(t.Context(), desired, replaced)
 	if !apierrors.IsConflict(err) || !strings.Contains(err.Error(), "applying ConfigMap acme: ") {
-		t.Errorf("got error %v: an object that was replaced meanwhile would be overwritten", err)
+		t.Errorf("got error %v, want a conflict for a replaced object", err)
 	}
-	if _, err := applier.Create(t.Context(), wanted); !apierrors.IsAlreadyExists(err) || !strings.Contains(err.Error(), "creating ConfigMap acme: ") {
-		t.Errorf("got error %v: what was made by chance would be replaced", err)
+	if _, err := applier.Create(t.Context(), desired); !apierrors.IsAlreadyExists(err) || !strings.Contains(err.Error(), "creating ConfigMap acme: ") {
+		t.Errorf("got error %v, want AlreadyExists for an existing object", err)
 	}
-	if len(wanted.GetAnnotations()) > 0 {
-		t.Error("what is wanted was changed")
+	if len(desired.GetAnnotations()) > 0 {
+		t.Error("Apply modified the desired object")
 	}
 }
 
@@ -110,7 +110,7 @@ func (s *applyFixture) reconcile() (Outcome, int) {
 		s.t.Fatal(err)
 	}
 	if changed := len(s.history) > versions; s.cacheLag == 0 && outcome.Changed != changed {
-		s.t.Errorf("changed: got %v, want %v", outcome.Changed, changed)
+		s.t.Errorf("got changed %v, want %v", outcome.Changed, changed)
 	}
 	return outcome, s.requests - before
 }
@@ -127,10 +127,10 @@ func (s *applyFixture) expectApply(when, reason string, diverging ...string) {
 		}
 	}
 	if diff := cmp.Diff(diverging, got); diff != "" {
-		s.t.Errorf("%s: divergence (-want +got):\n%s", when, diff)
+		s.t.Errorf("%s: drift (-want +got):\n%s", when, diff)
 	}
 	if outcome.Reason != reason || (requests > 0) != (reason != "") || requests > 1 {
-		s.t.Errorf("%s: %d requests because %q, want because %q", when, requests, outcome.Reason, reason)
+		s.t.Errorf("%s: got %d requests with reason %q, want reason %q", when, requests, outcome.Reason, reason)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestRewritingPolicyIsReportedAsDrift(t *testing.T) {
 	s.expectApply("when another manager wrote then", "drifted fields: data.a")
 	s.expectApply("next", "")
 	if len(s.applier.writes.records) > 0 {
-		t.Errorf("remembers %v of an object that is as wanted", s.applier.writes.records)
+		t.Errorf("write cache holds %v of an object without drift", s.applier.writes.records)
 	}
 }
 
@@ -200,7 +200,7 @@ func TestCreateReportsDrift(t *testing.T) {
 	s.policy = overridePolicy("a", "mirror")
 	outcome, err := s.applier.Create(t.Context(), s.desired)
 	if err != nil || outcome.Reason != reasonNotFound || outcome.Drift == nil {
-		t.Fatalf("got %+v, %v", outcome, err)
+		t.Fatalf("got outcome %+v, error %v", outcome, err)
 	}
 	s.expectApply("next", "", "data.a")
 }
@@ -224,11 +224,11 @@ func TestImmutableFieldIsReportedAsDrift(t *testing.T) {
 	s.expectApply("next", "", "data.a")
 	outcome, _ := s.reconcile()
 	if !strings.Contains(outcome.Drift.String(), "; immutable fields: data.a") {
-		t.Errorf("got %q, which does not say that it cannot be changed", outcome.Drift)
+		t.Errorf("got drift %q, want the immutable fields", outcome.Drift)
 	}
 	s.desired = encodeConfigMap(t, map[string]string{"a": "2"})
 	if _, err := s.applier.Apply(t.Context(), s.desired, s.cachedObject(t, 0)); !apierrors.IsInvalid(err) {
-		t.Errorf("got error %v when what cannot be changed is wanted otherwise", err)
+		t.Errorf("got error %v after a change of an immutable field", err)
 	}
 }
 
@@ -297,11 +297,11 @@ func TestDeletedObjectIsEvicted(t *testing.T) {
 	s.applier.evict(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: "another"}})
 	s.applier.evict("no object")
 	if len(s.applier.writes.records) != 1 {
-		t.Fatalf("remembers %d objects, want 1", len(s.applier.writes.records))
+		t.Fatalf("write cache holds %d objects, want 1", len(s.applier.writes.records))
 	}
 	s.applier.evict(toolscache.DeletedFinalStateUnknown{Obj: s.cachedObject(t, 0)})
 	if len(s.applier.writes.records) > 0 {
-		t.Error("remembers an object that is gone")
+		t.Error("write cache holds a deleted object")
 	}
 }
 
@@ -325,7 +325,7 @@ func TestConcurrentApply(t *testing.T) {
 	}
 	visits.Wait()
 	if len(applier.writes.records) > 0 {
-		t.Errorf("remembers %d objects that are gone", len(applier.writes.records))
+		t.Errorf("write cache holds %d deleted objects", len(applier.writes.records))
 	}
 }
 

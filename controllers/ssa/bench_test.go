@@ -17,15 +17,15 @@ import (
 func BenchmarkApply(b *testing.B) {
 	for name, image := range map[string]string{"settled": "registry.example/apiserver:1", "diverging": "mirror.example/apiserver:1"} {
 		b.Run(name, func(b *testing.B) {
-			wanted, live := benchmarkObjects(b)
+			desired, live := benchmarkObjects(b)
 			live.Spec.Template.Spec.Containers[0].Image = image
 			applier := &Applier{Client: echoWriter{}, FieldManager: "us"}
-			if _, err := applier.recordWrite(withHashAnnotation(wanted), live, live, nil); err != nil {
+			if _, err := applier.recordWrite(withHashAnnotation(desired), live, live, nil); err != nil {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				outcome, err := applier.Apply(b.Context(), wanted, live)
+				outcome, err := applier.Apply(b.Context(), desired, live)
 				if err != nil || outcome.Reason != "" {
 					b.Fatal(outcome, err)
 				}
@@ -41,13 +41,13 @@ func benchmarkObjects(b *testing.B) (*unstructured.Unstructured, *appsv1.Deploym
 	if err != nil {
 		b.Fatal(err)
 	}
-	wanted, live := &unstructured.Unstructured{}, &appsv1.Deployment{}
-	if err := yaml.Unmarshal(text, &wanted.Object); err != nil {
+	desired, live := &unstructured.Unstructured{}, &appsv1.Deployment{}
+	if err := yaml.Unmarshal(text, &desired.Object); err != nil {
 		b.Fatal(err)
 	}
 	if err := yaml.Unmarshal(text, live); err != nil {
 		b.Fatal(err)
 	}
-	live.UID, live.ResourceVersion, live.Annotations = "1", "1", withHashAnnotation(wanted).GetAnnotations()
-	return wanted, live
+	live.UID, live.ResourceVersion, live.Annotations = "1", "1", withHashAnnotation(desired).GetAnnotations()
+	return desired, live
 }

@@ -45,7 +45,7 @@ func compare(sent *unstructured.Unstructured, live runtime.Object) ([]difference
 	}
 	c := comparison{typeSchema: described, atomicDepth: -1}
 	c.compareObjects(sent.Object, fields)
-	slices.SortFunc(c.differences, func(one, other difference) int { return cmp.Compare(one.String(), other.String()) })
+	slices.SortFunc(c.differences, func(a, b difference) int { return cmp.Compare(a.String(), b.String()) })
 	return c.differences, nil
 }
 
@@ -74,8 +74,8 @@ func objectFields(kind runtimeschema.GroupVersionKind, object runtime.Object) (m
 type comparison struct {
 	typeSchema
 	path []pathStep
-	// atomicDepth is the length of the path to the outermost atomic value around the current
-	// one. It is -1 outside of atomic values.
+	// atomicDepth is the length of the path to the outermost atomic value that contains the
+	// current value. It is -1 outside of atomic values.
 	atomicDepth int
 	differences []difference
 }
@@ -90,7 +90,7 @@ type pathStep struct {
 	index *int
 }
 
-// compareObjects skips fields that typed objects from a cache do not carry.
+// compareObjects skips fields that typed objects from a cache do not contain.
 func (c *comparison) compareObjects(sent, live map[string]any) {
 	fields := c.mapSchema(c.root)
 	for name, value := range sent {
@@ -132,13 +132,13 @@ func (c *comparison) compareMaps(fields *schema.Map, sent map[string]any, live a
 		c.addDifference(sent, live)
 		return
 	}
-	for name, wanted := range sent {
+	for name, desired := range sent {
 		value, present := found[name]
 		if dictionary && !present {
-			c.addDifferenceAt(pathStep{field: name}, wanted, nil)
+			c.addDifferenceAt(pathStep{field: name}, desired, nil)
 			continue
 		}
-		c.descend(pathStep{field: name}, fieldType(fields, name), wanted, value)
+		c.descend(pathStep{field: name}, fieldType(fields, name), desired, value)
 	}
 }
 
@@ -231,9 +231,9 @@ func equalScalars(ref schema.TypeRef, sent, live any) bool {
 }
 
 func equalQuantities(sent, live any) bool {
-	one, sentIsQuantity := parseQuantity(sent)
-	other, liveIsQuantity := parseQuantity(live)
-	return sentIsQuantity && liveIsQuantity && one.Cmp(other) == 0
+	sentQuantity, sentIsQuantity := parseQuantity(sent)
+	liveQuantity, liveIsQuantity := parseQuantity(live)
+	return sentIsQuantity && liveIsQuantity && sentQuantity.Cmp(liveQuantity) == 0
 }
 
 func parseQuantity(value any) (resource.Quantity, bool) {

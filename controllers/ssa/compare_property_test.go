@@ -29,8 +29,8 @@ var testedKinds = []runtimeschema.GroupVersionKind{
 	{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"},
 }
 
-// TestCompareIgnoresAdditions generates objects from the schemas. Anything that others
-// may add to a sent object is no difference; any change of a sent field is one.
+// TestCompareIgnoresAdditions generates objects from the schemas. Additions by
+// other clients are not differences; every change of a sent field is a difference.
 func TestCompareIgnoresAdditions(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -44,11 +44,11 @@ func TestCompareIgnoresAdditions(t *testing.T) {
 		delete(sent, "kind")
 		live := artist.withAdditions(described.root, sent, false).(map[string]any)
 		if found := compareFields(described, sent, live); len(found) > 0 {
-			t.Fatalf("sent %v\nlive %v\ndiffers in %v", sent, live, found)
+			t.Fatalf("sent %v\nlive %v\ngot differences %v, want none", sent, live, found)
 		}
 		changed, ok := artist.mutate(described.root, sent, live)
 		if ok && len(compareFields(described, sent, changed.(map[string]any))) == 0 {
-			t.Fatalf("sent %v\nlive %v\nthe change was not seen", sent, changed)
+			t.Fatalf("sent %v\nlive %v\nchange was not detected", sent, changed)
 		}
 	})
 }

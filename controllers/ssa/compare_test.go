@@ -51,7 +51,7 @@ func differingPaths(t *testing.T, sent, live *unstructured.Unstructured) []strin
 			t.Fatal(err)
 		}
 		if newFingerprint(found) != newFingerprint(cached) {
-			t.Errorf("from the API server it differs in %v, from a cache in %v", found, cached)
+			t.Errorf("got differences %v for an object from the API server, %v for an object from a cache", found, cached)
 		}
 	}
 	var texts []string

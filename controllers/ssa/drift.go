@@ -12,16 +12,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// A Drift lists the fields of a live object that keep differing from what was sent,
-// because something behind the API server, such as a mutating admission policy, enforces
-// other values. It is safe to display: it holds no values of Secrets. It is shared and
-// must not be modified.
+// A Drift lists the fields of a live object that still differ from the sent object after a
+// write, because something in the API server, such as a mutating admission policy,
+// enforces other values. It contains no values of Secrets, so it can be displayed. It is
+// shared and must not be modified.
 type Drift struct {
 	Kind, Name string
 	// Fields that differ, ordered by path. At least one.
 	Fields []DriftedField
-	// ImmutableFields are the paths that the API server named when it rejected the write
-	// because they are immutable. Empty if it accepted the write.
+	// ImmutableFields are the paths of the immutable fields because of which the API server
+	// rejected the write. Empty if it accepted the write.
 	ImmutableFields []string
 }
 
@@ -37,8 +37,8 @@ type DriftedField struct {
 	Managers []string
 }
 
-// maxShownFields limits how many fields a message names, maxShownValueLength the
-// characters of each value.
+// maxShownFields limits the number of fields in a message, maxShownValueLength the number
+// of characters of each value.
 const (
 	maxShownFields      = 5
 	maxShownValueLength = 100
@@ -73,7 +73,8 @@ func (f DriftedField) String() string {
 	return text
 }
 
-// joinTruncated joins the first few texts and appends how many more there are.
+// joinTruncated joins the first maxShownFields texts and appends the number of omitted
+// texts.
 func joinTruncated(texts []string, separator string) string {
 	more := len(texts) - maxShownFields
 	if more <= 0 {
@@ -89,15 +90,15 @@ func newDrift(sent *unstructured.Unstructured, found []difference, entries []met
 	if len(found) == 0 {
 		return nil
 	}
-	divergence := &Drift{Kind: sent.GetKind(), Name: sent.GetName()}
-	for _, each := range found {
-		field := DriftedField{Path: each.String(), Managers: otherManagers(entries, each.ownedPath, sent.GetAPIVersion(), manager)}
+	drift := &Drift{Kind: sent.GetKind(), Name: sent.GetName()}
+	for _, d := range found {
+		field := DriftedField{Path: d.String(), Managers: otherManagers(entries, d.ownedPath, sent.GetAPIVersion(), manager)}
 		if !isSecret(sent) {
-			field.Desired, field.Live = formatValue(each.desired), formatValue(each.live)
+			field.Desired, field.Live = formatValue(d.desired), formatValue(d.live)
 		}
-		divergence.Fields = append(divergence.Fields, field)
+		drift.Fields = append(drift.Fields, field)
 	}
-	return divergence
+	return drift
 }
 
 func isSecret(object *unstructured.Unstructured) bool {
@@ -125,8 +126,8 @@ type fingerprint [sha256.Size]byte
 
 func newFingerprint(found []difference) fingerprint {
 	sum := sha256.New()
-	for _, each := range found {
-		encoded, err := json.Marshal([]any{each.path.String(), each.live})
+	for _, d := range found {
+		encoded, err := json.Marshal([]any{d.path.String(), d.live})
 		if err != nil {
 			panic(fmt.Sprintf("encoding decoded JSON: %v", err))
 		}

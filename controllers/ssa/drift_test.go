@@ -47,15 +47,15 @@ func TestDriftNamesFieldsAndManagers(t *testing.T) {
 			`ConfigMap acme has drifted: data.a is absent instead of "1"; data.b is absent instead of "1"; data.c is absent instead of "1"; data.d is absent instead of "1"; data.e is absent instead of "1"; and 2 more`},
 		"nothing": {sent + `spec: {}}`, sent + `spec: {}}`, `<nil>`},
 	} {
-		wanted := parseObject(t, test.sent)
-		found, err := compare(wanted, parseObject(t, test.live))
+		desired := parseObject(t, test.sent)
+		found, err := compare(desired, parseObject(t, test.live))
 		if err != nil {
 			t.Fatal(err)
 		}
-		divergence := newDrift(wanted, found, entries, "us")
+		drift := newDrift(desired, found, entries, "us")
 		got := "<nil>"
-		if divergence != nil {
-			got = divergence.String()
+		if drift != nil {
+			got = drift.String()
 		}
 		if got != test.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, test.want)

@@ -22,14 +22,14 @@ const HashAnnotation = "anamnesis.dev/applied-hash"
 const hashLength = 12
 
 // ToUnstructured returns the fields of an apply configuration.
-func ToUnstructured(wanted runtime.ApplyConfiguration) (*unstructured.Unstructured, error) {
-	encoded, err := json.Marshal(wanted)
+func ToUnstructured(desired runtime.ApplyConfiguration) (*unstructured.Unstructured, error) {
+	encoded, err := json.Marshal(desired)
 	if err != nil {
-		return nil, fmt.Errorf("encoding %T: %w", wanted, err)
+		return nil, fmt.Errorf("encoding %T: %w", desired, err)
 	}
 	fields := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(encoded, &fields.Object); err != nil {
-		return nil, fmt.Errorf("decoding %T: %w", wanted, err)
+		return nil, fmt.Errorf("decoding %T: %w", desired, err)
 	}
 	return fields, nil
 }
@@ -45,9 +45,9 @@ func Hash(value any) (string, error) {
 }
 
 // withHashAnnotation returns a copy of the object with its hash in HashAnnotation.
-func withHashAnnotation(wanted *unstructured.Unstructured) *unstructured.Unstructured {
-	sent := wanted.DeepCopy()
-	hash, err := Hash(wanted.Object)
+func withHashAnnotation(desired *unstructured.Unstructured) *unstructured.Unstructured {
+	sent := desired.DeepCopy()
+	hash, err := Hash(desired.Object)
 	if err != nil {
 		panic(fmt.Sprintf("encoding decoded JSON: %v", err))
 	}

@@ -12,11 +12,11 @@ import (
 
 func encodeConfigMap(t *testing.T, data map[string]string) *unstructured.Unstructured {
 	t.Helper()
-	wanted, err := ToUnstructured(coreapply.ConfigMap("acme", "tenants").WithData(data))
+	desired, err := ToUnstructured(coreapply.ConfigMap("acme", "tenants").WithData(data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return wanted
+	return desired
 }
 
 func TestToUnstructuredOmitsUnsetFields(t *testing.T) {
@@ -41,9 +41,9 @@ func TestHashDiffersByValue(t *testing.T) {
 	again, _ := Hash(map[string]int{"b": 2, "a": 1})
 	other, _ := Hash(map[string]int{"a": 1, "b": 3})
 	if one != again || one == other || len(one) != hashLength {
-		t.Errorf("got %q, %q for the same and %q for another", one, again, other)
+		t.Errorf("got hashes %q and %q for equal values, %q for another value", one, again, other)
 	}
 	if _, err := Hash(func() {}); err == nil {
-		t.Error("a function has no hash, but got one")
+		t.Error("Hash succeeded for a function")
 	}
 }

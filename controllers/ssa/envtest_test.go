@@ -96,7 +96,7 @@ func (c *testCluster) startCache(config *rest.Config) {
 	c.t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
-			c.t.Errorf("the cache ended: %v", err)
+			c.t.Errorf("cache failed: %v", err)
 		}
 	})
 }
@@ -106,7 +106,7 @@ func (c *testCluster) restart() {
 	c.applier = &Applier{Client: c.writer, Reader: c.Client, FieldManager: "us"}
 }
 
-// countWrites counts write requests in the transport, so that none is missed.
+// countWrites counts write requests in the transport, so that every request is counted.
 func (c *testCluster) countWrites(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		if request.Method != http.MethodGet {
@@ -138,15 +138,15 @@ func (c *testCluster) parseObject(text string) *unstructured.Unstructured {
 
 // cached returns the object from the cache, or else from the API server. Nil if it does
 // not exist.
-func (c *testCluster) cached(wanted *unstructured.Unstructured) client.Object {
+func (c *testCluster) cached(desired *unstructured.Unstructured) client.Object {
 	c.t.Helper()
-	made, err := scheme.Scheme.New(wanted.GroupVersionKind())
+	made, err := scheme.Scheme.New(desired.GroupVersionKind())
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	object := made.(client.Object)
 	for _, reader := range []client.Reader{c.cache, c.Client} {
-		err = reader.Get(c.t.Context(), client.ObjectKeyFromObject(wanted), object)
+		err = reader.Get(c.t.Context(), client.ObjectKeyFromObject(desired), object)
 		if !apierrors.IsNotFound(err) {
 			break
 		}
@@ -161,9 +161,9 @@ func (c *testCluster) cached(wanted *unstructured.Unstructured) client.Object {
 }
 
 // apply returns the outcome of one reconcile.
-func (c *testCluster) apply(wanted *unstructured.Unstructured) Outcome {
+func (c *testCluster) apply(desired *unstructured.Unstructured) Outcome {
 	c.t.Helper()
-	outcome, err := c.applier.Apply(c.t.Context(), wanted, c.cached(wanted))
+	outcome, err := c.applier.Apply(c.t.Context(), desired, c.cached(desired))
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -171,38 +171,38 @@ func (c *testCluster) apply(wanted *unstructured.Unstructured) Outcome {
 }
 
 // waitForCache waits until the cache shows the latest version of an object.
-func (c *testCluster) waitForCache(wanted *unstructured.Unstructured) {
+func (c *testCluster) waitForCache(desired *unstructured.Unstructured) {
 	c.t.Helper()
-	c.Eventually(func() string { return c.cached(wanted).GetResourceVersion() }).Should(gomega.Equal(c.getLive(wanted).GetResourceVersion()))
+	c.Eventually(func() string { return c.cached(desired).GetResourceVersion() }).Should(gomega.Equal(c.getLive(desired).GetResourceVersion()))
 }
 
 // getLive reads an object from the API server.
-func (c *testCluster) getLive(wanted *unstructured.Unstructured) *unstructured.Unstructured {
+func (c *testCluster) getLive(desired *unstructured.Unstructured) *unstructured.Unstructured {
 	c.t.Helper()
 	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(wanted.GroupVersionKind())
-	if err := c.Get(c.t.Context(), client.ObjectKeyFromObject(wanted), object); err != nil {
+	object.SetGroupVersionKind(desired.GroupVersionKind())
+	if err := c.Get(c.t.Context(), client.ObjectKeyFromObject(desired), object); err != nil {
 		c.t.Fatal(err)
 	}
 	return object
 }
 
-// expectConverged reconciles until nothing changes anymore: before and after the cache
-// has caught up, and after another client changed a field that the operator does not
-// own. It checks the total number of writes and the final drift.
-func (c *testCluster) expectConverged(when string, wanted *unstructured.Unstructured, writes int, diverging ...string) *Drift {
+// expectConverged reconciles several times: before and after the cache has caught up, and
+// after another client changed a field that the operator does not own. It checks the total
+// number of writes and the final drift.
+func (c *testCluster) expectConverged(when string, desired *unstructured.Unstructured, writes int, diverging ...string) *Drift {
 	c.t.Helper()
 	before := c.writes.Load()
 	for range 3 {
-		c.apply(wanted)
+		c.apply(desired)
 	}
-	c.waitForCache(wanted)
-	c.apply(wanted)
-	c.patchAs(wanted, "other", types.MergePatchType, fmt.Sprintf(`{"metadata":{"annotations":{"other":%q}}}`, time.Now()))
-	c.waitForCache(wanted)
-	outcome := c.apply(wanted)
+	c.waitForCache(desired)
+	c.apply(desired)
+	c.patchAs(desired, "other", types.MergePatchType, fmt.Sprintf(`{"metadata":{"annotations":{"other":%q}}}`, time.Now()))
+	c.waitForCache(desired)
+	outcome := c.apply(desired)
 	if got := c.writes.Load() - before; got != int64(writes) {
-		c.t.Errorf("%s: %d requests, want %d", when, got, writes)
+		c.t.Errorf("%s: got %d requests, want %d", when, got, writes)
 	}
 	var paths []string
 	if outcome.Drift != nil {
@@ -219,6 +219,6 @@ func (c *testCluster) patchAs(object *unstructured.Unstructured, manager string,
 	c.t.Helper()
 	target := object.DeepCopy()
 	if err := c.Patch(c.t.Context(), target, client.RawPatch(kind, []byte(patchAs)), client.FieldOwner(manager)); err != nil {
-		c.t.Fatalf("%s patches %s: %v", manager, object.GetName(), err)
+		c.t.Fatalf("patching %[2]s as %[1]s: %[3]v", manager, object.GetName(), err)
 	}
 }

@@ -126,14 +126,14 @@ func mergeFields(fields, over map[string]any) map[string]any {
 func withoutUnapplied(fields, before, now map[string]any) map[string]any {
 	left := maps.Clone(fields)
 	for name, value := range before {
-		wanted, isWanted := now[name]
+		desired, isWanted := now[name]
 		if !isWanted {
 			delete(left, name)
 			continue
 		}
 		branch, isBranch := value.(map[string]any)
 		below, isBelow := left[name].(map[string]any)
-		next, isNext := wanted.(map[string]any)
+		next, isNext := desired.(map[string]any)
 		if isBranch && isBelow && isNext {
 			left[name] = withoutUnapplied(below, branch, next)
 		}

@@ -33,8 +33,8 @@ func TestEveryKindConverges(t *testing.T) {
 
 func TestApplyReclaimsFieldFromOtherManager(t *testing.T) {
 	c := newCluster(t)
-	wanted := c.parseObject(deploymentManifest)
-	c.expectConverged("when it is made", wanted, 1)
+	desired := c.parseObject(deploymentManifest)
+	c.expectConverged("when it is made", desired, 1)
 	theirs := c.parseObject(`
 apiVersion: apps/v1
 kind: Deployment
@@ -44,9 +44,9 @@ spec: {template: {spec: {containers: [{name: server, image: evil}, {name: sideca
 	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(theirs), client.FieldOwner("them"), client.ForceOwnership); err != nil {
 		t.Fatal(err)
 	}
-	c.waitForCache(wanted)
-	c.expectConverged("when they took the image", wanted, 1)
-	live := c.getLive(wanted)
+	c.waitForCache(desired)
+	c.expectConverged("when they took the image", desired, 1)
+	live := c.getLive(desired)
 	containers, _, err := unstructured.NestedSlice(live.Object, "spec", "template", "spec", "containers")
 	c.Expect(err).NotTo(gomega.HaveOccurred())
 	images := map[any]any{}
@@ -59,15 +59,15 @@ spec: {template: {spec: {containers: [{name: server, image: evil}, {name: sideca
 
 func TestDuplicateEnvironmentVariableIsRemoved(t *testing.T) {
 	c := newCluster(t)
-	wanted := c.parseObject(deploymentManifest)
-	c.Expect(unstructured.SetNestedSlice(wanted.Object, []any{map[string]any{
+	desired := c.parseObject(deploymentManifest)
+	c.Expect(unstructured.SetNestedSlice(desired.Object, []any{map[string]any{
 		"name": "server", "image": "registry.example/server:1", "env": []any{map[string]any{"name": "LEVEL", "value": "info"}},
 	}}, "spec", "template", "spec", "containers")).To(gomega.Succeed())
-	c.expectConverged("when it is made", wanted, 1)
-	c.patchAs(wanted, "edit", types.JSONPatchType, `[{"op":"add","path":"/spec/template/spec/containers/0/env/-","value":{"name":"LEVEL","value":"debug"}}]`)
-	c.waitForCache(wanted)
-	c.expectConverged("when a variable is there twice", wanted, 1)
-	found, err := compare(wanted, c.getLive(wanted))
+	c.expectConverged("when it is made", desired, 1)
+	c.patchAs(desired, "edit", types.JSONPatchType, `[{"op":"add","path":"/spec/template/spec/containers/0/env/-","value":{"name":"LEVEL","value":"debug"}}]`)
+	c.waitForCache(desired)
+	c.expectConverged("when a variable is there twice", desired, 1)
+	found, err := compare(desired, c.getLive(desired))
 	c.Expect(err).NotTo(gomega.HaveOccurred())
 	c.Expect(found).To(gomega.BeEmpty())
 }

@@ -13,14 +13,14 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// resolveListConflicts handles a live object that cannot hold both what is sent and what
-// another client changed. Example: a client changed the port of a Service. A plain apply
-// would keep the changed port, which the manager does not own, and add the sent port,
-// which has the same name, so the API server rejects it. resolveListConflicts transfers
-// the ownership of such items to the manager, so that its next apply removes them, and
-// leaves everything else alone. It returns the rejection if there are no such items, and
-// a conflict if the object changed in the meantime.
-func (a *Applier) resolveListConflicts(ctx context.Context, sent *unstructured.Unstructured, live client.Object, refusal error) error {
+// resolveListConflicts handles list items of the live object that conflict with sent
+// items. For example, another client changed the port of a Service. A plain apply would
+// keep the changed port, which the manager does not own, and add the sent port, which has
+// the same name, so the API server rejects it. resolveListConflicts transfers the
+// ownership of such items to the manager, so that its next apply removes them, and changes
+// nothing else. It returns the rejection if there are no such items, and a conflict if the
+// object changed in the meantime.
+func (a *Applier) resolveListConflicts(ctx context.Context, sent *unstructured.Unstructured, live client.Object, rejection error) error {
 	current := &unstructured.Unstructured{}
 	current.SetGroupVersionKind(sent.GroupVersionKind())
 	if err := a.Reader.Get(ctx, client.ObjectKeyFromObject(sent), current); err != nil {
@@ -30,11 +30,11 @@ func (a *Applier) resolveListConflicts(ctx context.Context, sent *unstructured.U
 	if err != nil {
 		return err
 	}
-	clashes := described.conflictingItems(duplicateValues(refusal), sent.Object, current.Object)
-	if clashes.Empty() || current.GetUID() != live.GetUID() {
-		return refusal
+	conflicts := described.conflictingItems(duplicateValues(rejection), sent.Object, current.Object)
+	if conflicts.Empty() || current.GetUID() != live.GetUID() {
+		return rejection
 	}
-	patch, err := ownershipPatch(current, clashes, a.FieldManager)
+	patch, err := ownershipPatch(current, conflicts, a.FieldManager)
 	if err != nil {
 		return err
 	}

@@ -11,15 +11,15 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// otherManagers returns the names of the other managers that own a field or anything
-// below it.
+// otherManagers returns the names of the managers, except the given one, that own a field
+// or any field below it.
 func otherManagers(entries []metav1.ManagedFieldsEntry, path fieldpath.Path, version, manager string) []string {
 	var names []string
 	for _, entry := range entries {
 		if entry.Manager == manager || entry.APIVersion != version || slices.Contains(names, entry.Manager) {
 			continue
 		}
-		// An entry that cannot be decoded contributes no name, and does not affect the others.
+		// An entry that cannot be decoded is skipped.
 		if owned, err := decodeManagedFields(entry); err == nil && ownsAtOrBelow(owned, path) {
 			names = append(names, entry.Manager)
 		}
@@ -37,10 +37,9 @@ func ownsAtOrBelow(owned *fieldpath.Set, path fieldpath.Path) bool {
 	return !owned.Empty()
 }
 
-// transferOwnership returns an object's managed fields with some list items moved from
-// all other managers to the fields that the given manager applied. The manager's next
-// apply does not send these items and thereby removes them. version is the API version
-// of the paths.
+// transferOwnership returns an object's managed fields with list items moved from all other
+// managers to the fields that the given manager applied. The manager's next apply does not
+// send these items and thereby removes them. version is the API version of the paths.
 func transferOwnership(entries []metav1.ManagedFieldsEntry, items *fieldpath.Set, version, manager string) ([]metav1.ManagedFieldsEntry, error) {
 	own := metav1.ManagedFieldsEntry{Manager: manager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: version, FieldsType: "FieldsV1"}
 	owned := items

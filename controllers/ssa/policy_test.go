@@ -117,64 +117,64 @@ func mirrorPolicy(group, resource string, operations []admissionv1.OperationType
 
 func TestImageRewritingPolicy(t *testing.T) {
 	c := newCluster(t)
-	wanted := c.parseObject(deploymentManifest)
-	c.installPolicy("images", mirrorPolicy("apps", "deployments", onWrite), wanted)
+	desired := c.parseObject(deploymentManifest)
+	c.installPolicy("images", mirrorPolicy("apps", "deployments", onWrite), desired)
 
-	divergence := c.expectConverged("when it is made", wanted, 1, imagePath)
-	c.Expect(divergence).NotTo(gomega.BeNil())
-	c.Expect(divergence.String()).To(gomega.Equal(`Deployment acme has drifted: ` + imagePath +
+	drift := c.expectConverged("when it is made", desired, 1, imagePath)
+	c.Expect(drift).NotTo(gomega.BeNil())
+	c.Expect(drift.String()).To(gomega.Equal(`Deployment acme has drifted: ` + imagePath +
 		` is "mirror.example/registry.example/server:1" instead of "registry.example/server:1"`))
 
-	c.waitForCache(wanted)
-	before := c.getLive(wanted)
+	c.waitForCache(desired)
+	before := c.getLive(desired)
 	c.restart()
-	outcome := c.apply(wanted)
+	outcome := c.apply(desired)
 	c.Expect(outcome.Reason).To(gomega.Equal("drifted fields: " + imagePath))
 	c.Expect(outcome.Changed).To(gomega.BeFalse())
-	c.Expect(c.getLive(wanted).GetResourceVersion()).To(gomega.Equal(before.GetResourceVersion()), "nothing was to be changed")
-	c.expectConverged("after a restart", wanted, 0, imagePath)
+	c.Expect(c.getLive(desired).GetResourceVersion()).To(gomega.Equal(before.GetResourceVersion()), "nothing was to be changed")
+	c.expectConverged("after a restart", desired, 0, imagePath)
 
-	changed := wanted.DeepCopy()
+	changed := desired.DeepCopy()
 	c.Expect(unstructured.SetNestedField(changed.Object, int64(2), "spec", "replicas")).To(gomega.Succeed())
 	c.expectConverged("when something else is wanted", changed, 1, imagePath)
-	c.Expect(c.getLive(wanted).Object["spec"]).To(gomega.HaveKeyWithValue("replicas", int64(2)))
+	c.Expect(c.getLive(desired).Object["spec"]).To(gomega.HaveKeyWithValue("replicas", int64(2)))
 }
 
 func TestPolicyInstalledLater(t *testing.T) {
 	c := newCluster(t)
-	wanted := c.parseObject(deploymentManifest)
-	c.expectConverged("when it is made", wanted, 1)
-	c.installPolicy("images", mirrorPolicy("apps", "deployments", onWrite), wanted)
+	desired := c.parseObject(deploymentManifest)
+	c.expectConverged("when it is made", desired, 1)
+	c.installPolicy("images", mirrorPolicy("apps", "deployments", onWrite), desired)
 	// The annotation that another client changes in expectConverged triggers the policy.
-	c.expectConverged("when the policy acts", wanted, 1, imagePath)
-	c.expectConverged("next", wanted, 0, imagePath)
+	c.expectConverged("when the policy acts", desired, 1, imagePath)
+	c.expectConverged("next", desired, 0, imagePath)
 }
 
 func TestLabelingAndDroppingPolicy(t *testing.T) {
 	c := newCluster(t)
-	wanted := c.parseObject(deploymentManifest)
+	desired := c.parseObject(deploymentManifest)
 	c.installPolicy("labels", admissionPolicy{"apps", "deployments", onWrite,
 		`!has(object.metadata.labels) || !("cost" in object.metadata.labels) || object.metadata.labels["team"] != "theirs" || has(object.spec.template.spec.containers[0].ports)`,
 		`[JSONPatch{op: "add", path: "/metadata/labels/cost", value: "1"}, JSONPatch{op: "add", path: "/metadata/labels/team", value: "theirs"},
-		  JSONPatch{op: "remove", path: "/spec/template/spec/containers/0/ports"}]`}, wanted)
+		  JSONPatch{op: "remove", path: "/spec/template/spec/containers/0/ports"}]`}, desired)
 	diverging := []string{"metadata.labels.team", `spec.template.spec.containers[name="server"].ports`}
-	c.expectConverged("when it is made", wanted, 1, diverging...)
+	c.expectConverged("when it is made", desired, 1, diverging...)
 	c.restart()
-	c.expectConverged("after a restart", wanted, 1, diverging...)
+	c.expectConverged("after a restart", desired, 1, diverging...)
 }
 
 // TestPolicyOnKindWithoutGeneration has a policy remove sent fields, including the hash.
 func TestPolicyOnKindWithoutGeneration(t *testing.T) {
 	c := newCluster(t)
-	wanted := c.parseObject(`{apiVersion: v1, kind: Secret, metadata: {name: acme}, data: {key: aGlkZGVu, other: aGlkZGVu}}`)
+	desired := c.parseObject(`{apiVersion: v1, kind: Secret, metadata: {name: acme}, data: {key: aGlkZGVu, other: aGlkZGVu}}`)
 	c.installPolicy("data", admissionPolicy{"", "secrets", onWrite, `has(object.data) && "other" in object.data`,
 		`[JSONPatch{op: "remove", path: "/data/other"}, JSONPatch{op: "replace", path: "/data/key", value: "Y2hhbmdlZA=="},
-		  JSONPatch{op: "add", path: "/metadata/annotations", value: {}}]`}, wanted)
+		  JSONPatch{op: "add", path: "/metadata/annotations", value: {}}]`}, desired)
 	diverging := []string{"data.key", "data.other", "metadata.annotations." + HashAnnotation}
-	divergence := c.expectConverged("when it is made", wanted, 1, diverging...)
-	c.Expect(divergence.String()).NotTo(gomega.Or(gomega.ContainSubstring("aGlkZGVu"), gomega.ContainSubstring("Y2hhbmdlZA")))
+	drift := c.expectConverged("when it is made", desired, 1, diverging...)
+	c.Expect(drift.String()).NotTo(gomega.Or(gomega.ContainSubstring("aGlkZGVu"), gomega.ContainSubstring("Y2hhbmdlZA")))
 	c.restart()
-	c.expectConverged("after a restart", wanted, 1, diverging...)
+	c.expectConverged("after a restart", desired, 1, diverging...)
 }
 
 // TestPolicyOnImmutableField covers policies that act only on creation: the values that
@@ -186,21 +186,21 @@ func TestPolicyOnImmutableField(t *testing.T) {
 	claim := c.parseObject(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: acme}, spec: {storageClassName: fast, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1024Mi}}}}`)
 	c.installPolicy("claims", admissionPolicy{"", "persistentvolumeclaims", onCreate, `true`,
 		`[JSONPatch{op: "replace", path: "/spec/storageClassName", value: "slow"}]`}, claim)
-	for wanted, diverging := range map[*unstructured.Unstructured]string{job: imagePath, claim: "spec.storageClassName"} {
-		c.expectConverged("when it is made", wanted, 1, diverging)
+	for desired, diverging := range map[*unstructured.Unstructured]string{job: imagePath, claim: "spec.storageClassName"} {
+		c.expectConverged("when it is made", desired, 1, diverging)
 		c.restart()
-		divergence := c.expectConverged("after a restart", wanted, 1, diverging)
-		c.Expect(divergence.ImmutableFields).NotTo(gomega.BeEmpty())
+		drift := c.expectConverged("after a restart", desired, 1, diverging)
+		c.Expect(drift.ImmutableFields).NotTo(gomega.BeEmpty())
 	}
 }
 
 func TestDeletionEvictsWriteRecord(t *testing.T) {
 	c := newCluster(t)
 	c.Expect(c.applier.EvictOnDelete(t.Context(), c.cache, &appsv1.Deployment{})).To(gomega.Succeed())
-	wanted := c.parseObject(deploymentManifest)
-	c.installPolicy("images", mirrorPolicy("apps", "deployments", onWrite), wanted)
-	c.expectConverged("when it is made", wanted, 1, imagePath)
-	live := c.getLive(wanted)
+	desired := c.parseObject(deploymentManifest)
+	c.installPolicy("images", mirrorPolicy("apps", "deployments", onWrite), desired)
+	c.expectConverged("when it is made", desired, 1, imagePath)
+	live := c.getLive(desired)
 	_, remembered := c.applier.writes.get(live.GetUID())
 	c.Expect(remembered).To(gomega.BeTrue())
 	c.Expect(c.Delete(t.Context(), live)).To(gomega.Succeed())

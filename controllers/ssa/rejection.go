@@ -23,11 +23,10 @@ type duplicateValue struct {
 // listIndexPattern matches a list index as the API server formats it.
 var listIndexPattern = regexp.MustCompile(`\[[^]]*\]`)
 
-// duplicateValues returns the duplicates that the API server named when it rejected a
-// write.
-func duplicateValues(refusal error) []duplicateValue {
+// duplicateValues returns the duplicates because of which the API server rejected a write.
+func duplicateValues(rejection error) []duplicateValue {
 	var found []duplicateValue
-	for _, cause := range invalidCauses(refusal) {
+	for _, cause := range invalidCauses(rejection) {
 		if cause.Type != metav1.CauseTypeFieldValueDuplicate {
 			continue
 		}
@@ -38,7 +37,7 @@ func duplicateValues(refusal error) []duplicateValue {
 	return found
 }
 
-// invalidCauses returns the causes of an Invalid error, and nothing for other errors.
+// invalidCauses returns the causes of an Invalid error, or nil for other errors.
 func invalidCauses(err error) []metav1.StatusCause {
 	var status apierrors.APIStatus
 	if !apierrors.IsInvalid(err) || !errors.As(err, &status) || status.Status().Details == nil {
@@ -47,11 +46,11 @@ func invalidCauses(err error) []metav1.StatusCause {
 	return status.Status().Details.Causes
 }
 
-// immutableFields returns the immutable fields because of which the API server rejected
-// a write. It returns nothing if the write was rejected for any other reason as well.
-func immutableFields(refusal error) []string {
+// immutableFields returns the immutable fields because of which the API server rejected a
+// write. It returns nil if the write was also rejected for any other reason.
+func immutableFields(rejection error) []string {
 	var names []string
-	for _, cause := range invalidCauses(refusal) {
+	for _, cause := range invalidCauses(rejection) {
 		if !strings.Contains(cause.Message, "immutable") {
 			return nil
 		}

@@ -15,13 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// upgradeManagedFields prepares an object that Create made for being applied. Some of
-// its fields may no longer be desired, such as a revoked key, but the creator of an
-// object owns its fields through the Update operation, so an apply without them would
-// keep them. upgradeManagedFields moves that ownership to Apply, so that the following
-// apply removes them. It does nothing for objects that were already upgraded or only
-// ever applied. It handles only Secrets, because only objects with random content are
-// created.
+// upgradeManagedFields prepares an object that was created by Create for being applied.
+// Such an object may contain fields that have been removed from the desired state, such as
+// a revoked key. Its creator owns the fields through the Update operation, so an apply
+// without them would keep them. upgradeManagedFields moves the ownership to the Apply
+// operation, so that the following apply removes the fields. It does nothing for objects
+// that were already upgraded or were never created by Create. It handles only Secrets,
+// because only Secrets have random content.
 func (a *Applier) upgradeManagedFields(ctx context.Context, sent *unstructured.Unstructured) error {
 	if sent.GroupVersionKind() != corev1.SchemeGroupVersion.WithKind("Secret") {
 		return nil

@@ -23,42 +23,42 @@ type writeRecord struct {
 	drift       *Drift
 }
 
-// maxCacheLag is how long a cache may lag behind the last write. A cache that shows an
-// older version for longer means that the API server was restored from a backup.
+// maxCacheLag is how long a cache may lag behind the last write. If a cache shows an older
+// version for longer, the API server was restored from a backup.
 const maxCacheLag = time.Minute
 
-// isNewerThan reports whether the write is newer than the resource version that a cache
-// shows.
+// isNewerThan reports whether the write is newer than the resource version in a cache.
 func (w writeRecord) isNewerThan(resourceVersion string) bool {
 	order, err := resourceversion.CompareResourceVersion(w.resourceVersion, resourceVersion)
 	return err == nil && order > 0 && time.Since(w.writtenAt) < maxCacheLag
 }
 
-// A writeCache holds the last write of each object that drifts, or whose write the cache
-// does not show yet. It is safe for concurrent use. The zero value is ready to use.
+// A writeCache holds the last write of each object that drifts, and writes that the
+// client's cache does not show yet. It is safe for concurrent use. The zero value is ready
+// to use.
 type writeCache struct {
 	mutex   sync.Mutex
 	records map[types.UID]writeRecord
 }
 
-func (m *writeCache) get(object types.UID) (writeRecord, bool) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	found, ok := m.records[object]
+func (c *writeCache) get(object types.UID) (writeRecord, bool) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	found, ok := c.records[object]
 	return found, ok
 }
 
-func (m *writeCache) set(object types.UID, last writeRecord) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	if m.records == nil {
-		m.records = map[types.UID]writeRecord{}
+func (c *writeCache) set(object types.UID, last writeRecord) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.records == nil {
+		c.records = map[types.UID]writeRecord{}
 	}
-	m.records[object] = last
+	c.records[object] = last
 }
 
-func (m *writeCache) delete(object types.UID) {
-	m.mutex.Lock()
-	defer m.mutex.Unlock()
-	delete(m.records, object)
+func (c *writeCache) delete(object types.UID) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	delete(c.records, object)
 }

@@ -27,31 +27,32 @@ import (
 )
 
 const (
-	// callTimeout limits one call including its response, so that a hanging Instance does
-	// not block a worker any longer.
+	// callTimeout limits a call including its response, so that a hanging Instance cannot
+	// block a worker.
 	callTimeout = 5 * time.Second
-	// maxResponseBytes limits how much of a response is read. The tenant chooses the image
-	// of its server, so responses are not trusted.
+	// maxResponseBytes limits how much of a response is read. Responses are not trusted,
+	// because tenants choose the images of their servers.
 	maxResponseBytes = 1 << 20
 	// idleTimeout is how long a connection is kept open for the next call of the same
-	// reconcile. The next reconcile is a minute away, and there may be thousands of
-	// Instances.
+	// reconcile. It is short because the next reconcile is a minute away, and there may be
+	// thousands of Instances.
 	idleTimeout = 10 * time.Second
 	// connectionTTL is how long an unused connection stays in the pool.
 	connectionTTL = 10 * time.Minute
 )
 
-// An endpoint holds everything needed to call an Instance. A connection depends on all
-// of it and is replaced if any of it changes.
+// An endpoint holds everything needed to call an Instance. A connection is replaced if any
+// part of its endpoint changes.
 type endpoint struct {
-	// Instance is the UID of the Instance, InstanceID its name. URL is a URL that the
-	// server's certificate need not cover, and HostPort is where the server is reached.
+	// Instance is the UID of the Instance, and InstanceID its name. URL is the URL of
+	// requests, which the server's certificate need not cover. HostPort is the address of
+	// the server.
 	Instance                  types.UID
 	InstanceID, URL, HostPort string
 	// ApplicationKey is the operator's key.
 	ApplicationKey string
-	// ServingCertificates are the server's certificates, and CABundle holds the CAs that its
-	// clients trust, both in PEM.
+	// ServingCertificates are the server's certificates, and CABundle is the CA bundle of its
+	// clients, both in PEM.
 	ServingCertificates, CABundle []byte
 }
 
@@ -85,10 +86,10 @@ func loadEndpoint(ctx context.Context, reader client.Reader, instance *v1alpha1.
 }
 
 // fingerprint identifies an endpoint.
-func (m endpoint) fingerprint() [sha256.Size]byte {
-	encoded, err := json.Marshal(m)
+func (e endpoint) fingerprint() [sha256.Size]byte {
+	encoded, err := json.Marshal(e)
 	if err != nil {
-		panic(fmt.Sprintf("encoding strings failed: %v", err))
+		panic(fmt.Sprintf("encoding strings: %v", err))
 	}
 	return sha256.Sum256(encoded)
 }
@@ -96,7 +97,8 @@ func (m endpoint) fingerprint() [sha256.Size]byte {
 // connectionPool caches the connections to all Instances, so that access tokens are
 // reused across reconciles.
 type connectionPool struct {
-	// dial connects to host:port. It is net.Dialer's, except in tests without a cluster.
+	// dial connects to host:port. If nil, a net.Dialer is used. Tests without a cluster set
+	// it.
 	dial func(ctx context.Context, network, hostPort string) (net.Conn, error)
 	now  func() time.Time
 
@@ -114,28 +116,28 @@ type connection struct {
 }
 
 // get returns the API client for an Instance.
-func (c *connectionPool) get(m endpoint) (*guidance.API, error) {
+func (c *connectionPool) get(target endpoint) (*guidance.API, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	now, fingerprint := c.now(), m.fingerprint()
+	now, fingerprint := c.now(), target.fingerprint()
 	c.sweep(now)
-	if known := c.byInstance[m.Instance]; known != nil {
+	if known := c.byInstance[target.Instance]; known != nil {
 		if known.fingerprint == fingerprint {
 			known.lastUsed = now
 			return known.api, nil
 		}
 		known.transport.CloseIdleConnections()
 	}
-	made, err := c.connect(m)
+	created, err := c.connect(target)
 	if err != nil {
 		return nil, err
 	}
-	made.fingerprint, made.lastUsed = fingerprint, now
+	created.fingerprint, created.lastUsed = fingerprint, now
 	if c.byInstance == nil {
 		c.byInstance = map[types.UID]*connection{}
 	}
-	c.byInstance[m.Instance] = made
-	return made.api, nil
+	c.byInstance[target.Instance] = created
+	return created.api, nil
 }
 
 // sweep periodically removes unused connections.
@@ -152,19 +154,21 @@ func (c *connectionPool) sweep(now time.Time) {
 	}
 }
 
-// connect creates a client that speaks TLS with the Instance's own server at the address
-// of its Service, without a proxy.
-func (c *connectionPool) connect(m endpoint) (*connection, error) {
-	config, err := probe.TLSConfig(m.ServingCertificates, m.CABundle)
+// connect creates a client that connects to the Instance's server with TLS, at the address
+// of its Service and without a proxy.
+func (c *connectionPool) connect(target endpoint) (*connection, error) {
+	config, err := probe.TLSConfig(target.ServingCertificates, target.CABundle)
 	if err != nil {
-		return nil, fmt.Errorf("loading the CA certificates of Instance %s: %w", m.InstanceID, err)
+		return nil, fmt.Errorf("loading the CA certificates of Instance %s: %w", target.InstanceID, err)
 	}
 	dial := c.dial
 	if dial == nil {
 		dial = c.dialer.DialContext
 	}
 	transport := &http.Transport{
-		DialContext:            func(ctx context.Context, network, _ string) (net.Conn, error) { return dial(ctx, network, m.HostPort) },
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return dial(ctx, network, target.HostPort)
+		},
 		TLSClientConfig:        config,
 		TLSHandshakeTimeout:    callTimeout,
 		MaxConnsPerHost:        2,
@@ -172,21 +176,21 @@ func (c *connectionPool) connect(m endpoint) (*connection, error) {
 		MaxResponseHeaderBytes: 1 << 16,
 	}
 	caller := &http.Client{Transport: limitedTransport{transport}, Timeout: callTimeout}
-	made, err := anamnesis.New(m.URL,
-		anamnesis.Credentials{AppID: resources.OperatorApplicationName, AppKey: m.ApplicationKey, InstanceID: m.InstanceID},
+	created, err := anamnesis.New(target.URL,
+		anamnesis.Credentials{AppID: resources.OperatorApplicationName, AppKey: target.ApplicationKey, InstanceID: target.InstanceID},
 		anamnesis.WithHTTPClient(caller))
 	if err != nil {
-		return nil, fmt.Errorf("calling Instance %s: %w", m.InstanceID, err)
+		return nil, fmt.Errorf("calling Instance %s: %w", target.InstanceID, err)
 	}
-	return &connection{api: made.Guidance, transport: transport}, nil
+	return &connection{api: created.Guidance, transport: transport}, nil
 }
 
 // limitedTransport reads at most maxResponseBytes of a response.
 type limitedTransport struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
-func (b limitedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := b.next.RoundTrip(request)
+func (t limitedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := t.next.RoundTrip(request)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func TestResponsesAreLimited(t *testing.T) {
 	}
 	defer func() { _ = response.Body.Close() }()
 	if read, err := io.Copy(io.Discard, response.Body); err != nil || read != maxResponseBytes {
-		t.Errorf("%d bytes were read (%v), want %d", read, err, maxResponseBytes)
+		t.Errorf("read %d bytes (error %v), want %d", read, err, maxResponseBytes)
 	}
 	failure := errors.New("not reached")
 	failing := limitedTransport{roundTripper(func(*http.Request) (*http.Response, error) { return nil, failure })}
@@ -56,7 +56,7 @@ func TestConnectionsAreReused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := all.get(acme); err != nil || again != first {
-		t.Errorf("it is called by another client without need (%v)", err)
+		t.Errorf("connection was replaced without a change (error %v)", err)
 	}
 	for name, change := range map[string]func(*endpoint){
 		"key":         func(m *endpoint) { m.ApplicationKey = "other" },
@@ -69,7 +69,7 @@ func TestConnectionsAreReused(t *testing.T) {
 		}
 		after, err := all.get(modified(acme, change))
 		if err != nil || after == before {
-			t.Errorf("another %s does not change the connection (%v)", name, err)
+			t.Errorf("connection was not replaced after a change of %s (error %v)", name, err)
 		}
 	}
 	clock = clock.Add(connectionTTL + time.Second)
@@ -77,9 +77,9 @@ func TestConnectionsAreReused(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(all.byInstance) != 1 {
-		t.Errorf("%d connections are remembered, want that which is asked for", len(all.byInstance))
+		t.Errorf("got %d pooled connections, want only the one in use", len(all.byInstance))
 	}
 	if _, err := all.get(endpoint{Instance: "new", URL: acme.URL, ServingCertificates: []byte("none")}); err == nil {
-		t.Error("an Instance is called without a certificate to expect")
+		t.Error("connection succeeded without a serving certificate")
 	}
 }

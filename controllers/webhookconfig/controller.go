@@ -24,7 +24,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/outcome"
 )
 
-// The permissions for WebhookConfigs. The operator may read and write Secrets because of
+// The permissions for WebhookConfigs. The permissions for Secrets are granted for
 // Instances.
 //
 // +kubebuilder:rbac:groups=anamnesis.dev,resources=webhookconfigs,verbs=get;list;watch;patch
@@ -32,8 +32,8 @@ import (
 // +kubebuilder:rbac:groups=anamnesis.dev,resources=webhookconfigs/finalizers,verbs=update
 
 const (
-	// resync and its jitter ensure that manual changes at an Instance's API are reverted
-	// within a minute.
+	// resync and resyncJitter ensure that manual changes through an Instance's API are
+	// reverted within a minute.
 	resync       = 45 * time.Second
 	resyncJitter = 0.25
 )
@@ -51,8 +51,8 @@ type Reconciler struct {
 	now            func() time.Time
 }
 
-// AddToCache configures a cache to hold the WebhookConfigs that the operator manages:
-// those whose labels match the selector for Instances.
+// AddToCache configures a cache to hold the WebhookConfigs that the operator manages. Their
+// labels match the selector for Instances.
 func AddToCache(caches *cache.Options, options instance.Options) {
 	caches.ByObject[&v1alpha1.WebhookConfig{}] = cache.ByObject{Label: options.Selector}
 }
@@ -87,7 +87,7 @@ func newReconciler(manager ctrl.Manager, registry prometheus.Registerer) (*Recon
 
 // register adds the reconciler to a manager.
 func (r *Reconciler) register(ctx context.Context, manager ctrl.Manager, options instance.Options) error {
-	for index, of := range map[string]func(*v1alpha1.WebhookConfig) string{
+	for index, extract := range map[string]func(*v1alpha1.WebhookConfig) string{
 		instanceIndex: func(config *v1alpha1.WebhookConfig) string { return config.Spec.InstanceRef.Name },
 		secretIndex:   func(config *v1alpha1.WebhookConfig) string { return config.Spec.AuthorizationTokenSecretRef.Name },
 	} {
@@ -96,7 +96,7 @@ func (r *Reconciler) register(ctx context.Context, manager ctrl.Manager, options
 			if !ok {
 				return nil
 			}
-			return []string{of(config)}
+			return []string{extract(config)}
 		})
 		if err != nil {
 			return fmt.Errorf("indexing WebhookConfigs by %s: %w", index, err)

@@ -19,37 +19,37 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
-// reasonSubscriptionOrphaned is the reason of the event emitted when a WebhookConfig is
-// deleted although its subscription could not be.
+// reasonSubscriptionOrphaned is the reason of the event that is recorded when a
+// WebhookConfig is deleted although its subscription could not be deleted.
 const reasonSubscriptionOrphaned = "SubscriptionOrphaned"
 
-// deletionTimeout is how long an Instance that should respond may fail to do so before a
-// WebhookConfig is deleted without its subscription.
+// deletionTimeout is how long the deletion of a subscription is retried before its
+// WebhookConfig is deleted without it.
 const deletionTimeout = 24 * time.Hour
 
 // reconcileDelete deletes the subscription of a WebhookConfig that is being deleted, and
 // removes the finalizer. It returns what blocks the deletion.
-func (v *scope) reconcileDelete(ctx context.Context) error {
-	if !controllerutil.ContainsFinalizer(v.config, v1alpha1.SubscriptionFinalizer) {
+func (s *scope) reconcileDelete(ctx context.Context) error {
+	if !controllerutil.ContainsFinalizer(s.config, v1alpha1.SubscriptionFinalizer) {
 		return nil
 	}
-	err := v.deleteSubscriptions(ctx)
+	err := s.deleteSubscriptions(ctx)
 	switch {
 	case err == nil:
-	case problem.IsConflict(err) || !v.isDeletionOverdue():
+	case problem.IsConflict(err) || !s.isDeletionOverdue():
 		return asDeletionProblem(err)
 	default:
 		message := fmt.Sprintf("subscription %s of Instance %s could not be deleted within %s and is orphaned: %v; delete it through the API once the Instance is reachable",
-			v.config.Status.ID, v.config.Spec.InstanceRef.Name, deletionTimeout, err)
-		v.recordEvent(corev1.EventTypeWarning, reasonSubscriptionOrphaned, message)
+			s.config.Status.ID, s.config.Spec.InstanceRef.Name, deletionTimeout, err)
+		s.recordEvent(corev1.EventTypeWarning, reasonSubscriptionOrphaned, message)
 		log.FromContext(ctx).Info("subscription orphaned", "reason", reasonSubscriptionOrphaned, "message", message)
 	}
-	before := v.config.DeepCopy()
-	controllerutil.RemoveFinalizer(v.config, v1alpha1.SubscriptionFinalizer)
-	if err := client.IgnoreNotFound(v.patchFinalizers(ctx, before)); err != nil {
+	before := s.config.DeepCopy()
+	controllerutil.RemoveFinalizer(s.config, v1alpha1.SubscriptionFinalizer)
+	if err := client.IgnoreNotFound(s.patchFinalizers(ctx, before)); err != nil {
 		return err
 	}
-	v.reconciles.Count(outcome.Deleted)
+	s.reconciles.Count(outcome.Deleted)
 	return nil
 }
 
@@ -59,45 +59,44 @@ func asDeletionProblem(err error) error {
 	if found == nil {
 		return err
 	}
-	told := *found
-	told.Message = "deleting the subscription: " + told.Message
-	return &told
+	wrapped := *found
+	wrapped.Message = "deleting the subscription: " + wrapped.Message
+	return &wrapped
 }
 
 // deleteSubscriptions deletes the subscriptions of the WebhookConfig. It does nothing if
-// the Instance is gone or terminating.
-func (v *scope) deleteSubscriptions(ctx context.Context) error {
-	isGoing := v.instance != nil && !v.instance.DeletionTimestamp.IsZero()
-	if isGoing || v.instance == nil && !v.managedElsewhere {
+// the Instance has been deleted or is terminating.
+func (s *scope) deleteSubscriptions(ctx context.Context) error {
+	isTerminating := s.instance != nil && !s.instance.DeletionTimestamp.IsZero()
+	if isTerminating || s.instance == nil && !s.managedElsewhere {
 		return nil
 	}
-	if found := instanceProblem(v.config.Spec.InstanceRef.Name, v.instance); found != nil {
+	if found := instanceProblem(s.config.Spec.InstanceRef.Name, s.instance); found != nil {
 		return found
 	}
-	all, listed, err := v.listSubscriptions(ctx, "")
+	all, listed, err := s.listSubscriptions(ctx, "")
 	if err != nil {
 		return err
 	}
 	var failures []error
-	for _, own := range ownedSubscriptions(string(v.config.UID), knownState{id: v.config.Status.ID}, listed) {
+	for _, own := range ownedSubscriptions(string(s.config.UID), knownState{id: s.config.Status.ID}, listed) {
 		failures = append(failures, all.delete(ctx, own.id))
 	}
 	return errors.Join(failures...)
 }
 
-// isDeletionOverdue reports whether deletionTimeout has passed. The time counts from the
-// deletion of the WebhookConfig, or from the last change of the Instance's readiness
-// after it. There is no timeout while the Instance hibernates, which may last
-// indefinitely.
-func (v *scope) isDeletionOverdue() bool {
-	since := v.config.DeletionTimestamp.Time
-	if v.instance != nil {
-		if v.instance.Spec.Hibernate {
+// isDeletionOverdue reports whether deletionTimeout has passed since the deletion of the
+// WebhookConfig, or since the last change of the Instance's readiness if that is later. It
+// returns false while the Instance is hibernated, which may last indefinitely.
+func (s *scope) isDeletionOverdue() bool {
+	since := s.config.DeletionTimestamp.Time
+	if s.instance != nil {
+		if s.instance.Spec.Hibernate {
 			return false
 		}
-		if ready := meta.FindStatusCondition(v.instance.Status.Conditions, v1alpha1.ConditionReady); ready != nil && ready.LastTransitionTime.After(since) {
+		if ready := meta.FindStatusCondition(s.instance.Status.Conditions, v1alpha1.ConditionReady); ready != nil && ready.LastTransitionTime.After(since) {
 			since = ready.LastTransitionTime.Time
 		}
 	}
-	return v.startedAt.Sub(since) > deletionTimeout
+	return s.startedAt.Sub(since) > deletionTimeout
 }

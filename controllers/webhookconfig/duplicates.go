@@ -11,30 +11,30 @@ import (
 )
 
 // olderDuplicate returns the WebhookConfig that takes precedence over config: the oldest
-// of the WebhookConfigs in all, which belong to the same Instance, with the same
-// receiver. It returns nil if that is config itself. A WebhookConfig that is being
-// deleted counts until it is gone, because it still has its subscription.
+// WebhookConfig in all with the same receiver. All WebhookConfigs belong to the same
+// Instance. It returns nil if config itself is the oldest. A WebhookConfig that is being
+// deleted counts until the deletion completes, because it still has its subscription.
 func olderDuplicate(config *v1alpha1.WebhookConfig, all []v1alpha1.WebhookConfig) *v1alpha1.WebhookConfig {
-	eldest := config
+	oldest := config
 	for i := range all {
-		other := &all[i]
-		if normalizedURL(other) == normalizedURL(config) && isOlder(other, eldest) {
-			eldest = other
+		candidate := &all[i]
+		if normalizedURL(candidate) == normalizedURL(config) && isOlder(candidate, oldest) {
+			oldest = candidate
 		}
 	}
-	if eldest.UID == config.UID {
+	if oldest.UID == config.UID {
 		return nil
 	}
-	return eldest
+	return oldest
 }
 
 // isOlder orders resources by creation time, with a stable order within the same second.
-func isOlder(one, other *v1alpha1.WebhookConfig) bool {
-	return cmp.Or(one.CreationTimestamp.Compare(other.CreationTimestamp.Time), cmp.Compare(one.UID, other.UID)) < 0
+func isOlder(a, b *v1alpha1.WebhookConfig) bool {
+	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID)) < 0
 }
 
-// normalizedURL returns the URL of a spec in a canonical form, equal for all URLs that
-// lead to the same receiver under the rules of https.
+// normalizedURL returns the URL of a spec in a canonical form, which is equal for all https
+// URLs of the same receiver.
 func normalizedURL(config *v1alpha1.WebhookConfig) string {
 	parsed, err := url.Parse(string(config.Spec.URL))
 	if err != nil {

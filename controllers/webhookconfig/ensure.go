@@ -26,23 +26,23 @@ const (
 
 // ensureSubscription brings the subscription to the desired state, and returns the
 // errors that prevented it. A missing token blocks only the changes that need it.
-func (v *scope) ensureSubscription(ctx context.Context) []error {
-	if err := v.rejectDuplicate(ctx); err != nil {
+func (s *scope) ensureSubscription(ctx context.Context) []error {
+	if err := s.rejectDuplicate(ctx); err != nil {
 		return []error{err}
 	}
-	if found := instanceProblem(v.config.Spec.InstanceRef.Name, v.instance); found != nil {
+	if found := instanceProblem(s.config.Spec.InstanceRef.Name, s.instance); found != nil {
 		return []error{found}
 	}
-	token, unhad := readToken(ctx, v.clusterReader(), v.config)
-	if unhad != nil && problem.FromError(unhad) == nil {
-		return []error{unhad}
+	token, tokenErr := readToken(ctx, s.clusterReader(), s.config)
+	if tokenErr != nil && problem.FromError(tokenErr) == nil {
+		return []error{tokenErr}
 	}
-	work, err := v.newTask(ctx, token)
+	work, err := s.newTask(ctx, token)
 	if err != nil {
-		return append(nonNilErrors(unhad), err)
+		return append(nonNilErrors(tokenErr), err)
 	}
-	found, err := v.execute(ctx, work, unhad)
-	return append(nonNilErrors(unhad, err), v.recordSubscription(ctx, work.subscriptionClient, found)...)
+	found, err := s.execute(ctx, work, tokenErr)
+	return append(nonNilErrors(tokenErr, err), s.recordSubscription(ctx, work.subscriptionClient, found)...)
 }
 
 // nonNilErrors returns the errors that are not nil.
@@ -58,13 +58,13 @@ func nonNilErrors(all ...error) []error {
 
 // rejectDuplicate rejects the newer of two WebhookConfigs for the same receiver. A
 // subscription that it created earlier is kept unchanged.
-func (v *scope) rejectDuplicate(ctx context.Context) error {
+func (s *scope) rejectDuplicate(ctx context.Context) error {
 	var all v1alpha1.WebhookConfigList
-	err := v.client.List(ctx, &all, client.InNamespace(v.config.Namespace), client.MatchingFields{instanceIndex: v.config.Spec.InstanceRef.Name})
+	err := s.client.List(ctx, &all, client.InNamespace(s.config.Namespace), client.MatchingFields{instanceIndex: s.config.Spec.InstanceRef.Name})
 	if err != nil {
-		return fmt.Errorf("listing WebhookConfigs of Instance %s: %w", v.config.Spec.InstanceRef.Name, err)
+		return fmt.Errorf("listing WebhookConfigs of Instance %s: %w", s.config.Spec.InstanceRef.Name, err)
 	}
-	if older := olderDuplicate(v.config, all.Items); older != nil {
+	if older := olderDuplicate(s.config, all.Items); older != nil {
 		return problem.Stalled("", reasonDuplicateURL,
 			"WebhookConfig %s is older and has the same URL: delete one of them or change the URL of this one; its existing subscription is kept unchanged", older.Name)
 	}
@@ -82,176 +82,176 @@ type task struct {
 
 // listSubscriptions lists the subscriptions of the Instance, using a client whose errors
 // never contain the token.
-func (v *scope) listSubscriptions(ctx context.Context, token string) (all subscriptionClient, listed []subscription, err error) {
-	means, err := loadEndpoint(ctx, v.client, v.instance)
+func (s *scope) listSubscriptions(ctx context.Context, token string) (all subscriptionClient, listed []subscription, err error) {
+	target, err := loadEndpoint(ctx, s.client, s.instance)
 	if err != nil {
 		return subscriptionClient{}, nil, err
 	}
-	api, err := v.connections.get(means)
+	api, err := s.connections.get(target)
 	if err != nil {
 		return subscriptionClient{}, nil, err
 	}
 	all = subscriptionClient{api, token}
 	listed, err = all.list(ctx)
 	if errors.Is(err, errNotFound) {
-		err = waitingProblem(reasonWebhooksUnsupported, "the server of Instance %s does not support webhooks yet: the subscription is created once its pods run the target server image", v.instance.Name)
+		err = waitingProblem(reasonWebhooksUnsupported, "the server of Instance %s does not support webhooks yet: the subscription is created once its pods run the target server image", s.instance.Name)
 	}
 	return all, listed, err
 }
 
 // newTask reads the current state and plans the changes.
-func (v *scope) newTask(ctx context.Context, token string) (*task, error) {
-	all, listed, err := v.listSubscriptions(ctx, token)
+func (s *scope) newTask(ctx context.Context, token string) (*task, error) {
+	all, listed, err := s.listSubscriptions(ctx, token)
 	if err != nil {
 		return nil, err
 	}
-	w := &task{subscriptionClient: all, desired: newDesiredSubscription(v.config, token)}
-	if w.signingSecret, err = v.signingSecrets.get(ctx, v.config); err != nil {
+	t := &task{subscriptionClient: all, desired: newDesiredSubscription(s.config, token)}
+	if t.signingSecret, err = s.signingSecrets.get(ctx, s.config); err != nil {
 		return nil, err
 	}
-	w.known = loadKnownState(v.config, w.signingSecret)
-	w.plan = newPlan(w.desired, w.known, listed)
-	return w, nil
+	t.known = loadKnownState(s.config, t.signingSecret)
+	t.plan = newPlan(t.desired, t.known, listed)
+	return t, nil
 }
 
-// execute executes the plan and returns the resulting subscription, or nil if none
-// exists. unhad is the reason why there is no token; without a token, no subscription is
-// created.
-func (v *scope) execute(ctx context.Context, w *task, unhad error) (*subscription, error) {
-	if v.config.Spec.Suspend {
-		if !w.plan.isEmpty() {
-			v.drift = w.plan.String()
+// execute executes the plan and returns the resulting subscription, or nil if no
+// subscription exists. tokenErr is the error of reading the token; without a token, no
+// subscription is created.
+func (s *scope) execute(ctx context.Context, t *task, tokenErr error) (*subscription, error) {
+	if s.config.Spec.Suspend {
+		if !t.plan.isEmpty() {
+			s.drift = t.plan.String()
 		}
-		return w.plan.current, nil
+		return t.plan.current, nil
 	}
-	if w.plan.current == nil && unhad != nil {
+	if t.plan.current == nil && tokenErr != nil {
 		return nil, nil // already reported
 	}
-	if err := v.checkFresh(ctx, w); err != nil {
-		return w.plan.current, err
+	if err := s.checkFresh(ctx, t); err != nil {
+		return t.plan.current, err
 	}
-	if err := v.ensureFinalizer(ctx); err != nil {
-		return w.plan.current, err
+	if err := s.ensureFinalizer(ctx); err != nil {
+		return t.plan.current, err
 	}
-	if w.plan.current == nil {
-		return v.createSubscription(ctx, w)
+	if t.plan.current == nil {
+		return s.createSubscription(ctx, t)
 	}
-	return v.updateSubscription(ctx, w)
+	return s.updateSubscription(ctx, t)
 }
 
-// checkFresh returns a conflict unless the plan is based on what the API server holds
-// now: an earlier reconcile may just have executed it and updated the status.
-func (v *scope) checkFresh(ctx context.Context, w *task) error {
-	if w.plan.isEmpty() {
+// checkFresh returns a conflict unless the plan is based on the latest state in the API
+// server: an earlier reconcile may have executed the plan and updated the status already.
+func (s *scope) checkFresh(ctx context.Context, t *task) error {
+	if t.plan.isEmpty() {
 		return nil
 	}
-	if w.signingSecret != nil {
-		if err := authority.CheckUnmodified(ctx, v.apiReader, w.signingSecret); err != nil {
+	if t.signingSecret != nil {
+		if err := authority.CheckUnmodified(ctx, s.apiReader, t.signingSecret); err != nil {
 			return err
 		}
 	}
 	newest := &v1alpha1.WebhookConfig{}
-	if err := v.apiReader.Get(ctx, client.ObjectKeyFromObject(v.config), newest); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("reading WebhookConfig %s: %w", v.config.Name, err)
+	if err := s.apiReader.Get(ctx, client.ObjectKeyFromObject(s.config), newest); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("reading WebhookConfig %s: %w", s.config.Name, err)
 	}
-	if newest.ResourceVersion != v.config.ResourceVersion {
-		return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("webhookconfigs").GroupResource(), v.config.Name, errors.New("the cache is stale"))
+	if newest.ResourceVersion != s.config.ResourceVersion {
+		return apierrors.NewConflict(v1alpha1.GroupVersion.WithResource("webhookconfigs").GroupResource(), s.config.Name, errors.New("the cache is stale"))
 	}
 	return nil
 }
 
-// ensureFinalizer adds the finalizer, which keeps the resource until its subscription is
-// deleted. It is added just before the first subscription is created, so that a resource
-// without one never waits for an Instance.
-func (v *scope) ensureFinalizer(ctx context.Context) error {
-	before := v.config.DeepCopy()
-	if !controllerutil.AddFinalizer(v.config, v1alpha1.SubscriptionFinalizer) {
+// ensureFinalizer adds the finalizer, which keeps the WebhookConfig until its subscription
+// is deleted. The finalizer is added just before the subscription is created, so that the
+// deletion of a WebhookConfig without a subscription never waits for an Instance.
+func (s *scope) ensureFinalizer(ctx context.Context) error {
+	before := s.config.DeepCopy()
+	if !controllerutil.AddFinalizer(s.config, v1alpha1.SubscriptionFinalizer) {
 		return nil
 	}
-	return v.patchFinalizers(ctx, before)
+	return s.patchFinalizers(ctx, before)
 }
 
-// patchFinalizers patches the finalizers and preserves the status in the scope's copy.
-func (v *scope) patchFinalizers(ctx context.Context, before *v1alpha1.WebhookConfig) error {
-	said := v.config.Status.DeepCopy()
+// patchFinalizers patches the finalizers and keeps the status of the scope's copy.
+func (s *scope) patchFinalizers(ctx context.Context, before *v1alpha1.WebhookConfig) error {
+	status := s.config.Status.DeepCopy()
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := v.client.Patch(ctx, v.config, patch, client.FieldOwner(instance.FieldManager)); err != nil {
+	if err := s.client.Patch(ctx, s.config, patch, client.FieldOwner(instance.FieldManager)); err != nil {
 		return fmt.Errorf("patching the finalizer: %w", err)
 	}
-	v.config.Status = *said
+	s.config.Status = *status
 	return nil
 }
 
 // createSubscription creates the subscription and stores its signing secret for the
 // receiver.
-func (v *scope) createSubscription(ctx context.Context, w *task) (*subscription, error) {
-	made, secret, err := w.create(ctx, w.desired)
+func (s *scope) createSubscription(ctx context.Context, t *task) (*subscription, error) {
+	created, secret, err := t.create(ctx, t.desired)
 	if err != nil {
-		v.config.Status.ID, v.config.Status.TokenHash = "", ""
+		s.config.Status.ID, s.config.Status.TokenHash = "", ""
 		return nil, err
 	}
-	if err := v.signingSecrets.put(ctx, v.config, w.signingSecret, made.id, secret); err != nil {
-		return &made, err
+	if err := s.signingSecrets.put(ctx, s.config, t.signingSecret, created.id, secret); err != nil {
+		return &created, err
 	}
-	v.config.Status.TokenHash = hashToken(secret, w.desired.token)
-	return &made, nil
+	s.config.Status.TokenHash = hashToken(secret, t.desired.token)
+	return &created, nil
 }
 
 // updateSubscription applies the planned changes to an existing subscription. It stores
 // the signing secret for the receiver first.
-func (v *scope) updateSubscription(ctx context.Context, w *task) (*subscription, error) {
-	kept, secret := w.plan.current, w.known.signingSecret
-	if w.plan.rotateSecret {
-		rotated, err := w.rotate(ctx, kept.id)
+func (s *scope) updateSubscription(ctx context.Context, t *task) (*subscription, error) {
+	kept, secret := t.plan.current, t.known.signingSecret
+	if t.plan.rotateSecret {
+		rotated, err := t.rotate(ctx, kept.id)
 		if err != nil {
 			return kept, err
 		}
-		if err := v.signingSecrets.put(ctx, v.config, w.signingSecret, kept.id, rotated); err != nil {
+		if err := s.signingSecrets.put(ctx, s.config, t.signingSecret, kept.id, rotated); err != nil {
 			return kept, err
 		}
 		secret = rotated
 	}
-	for _, id := range w.plan.duplicates {
-		if err := w.delete(ctx, id); err != nil {
+	for _, id := range t.plan.duplicates {
+		if err := t.delete(ctx, id); err != nil {
 			return kept, err
 		}
 	}
-	if w.plan.change == (changedFields{}) {
+	if t.plan.change == (changedFields{}) {
 		return kept, nil
 	}
-	changed, err := w.update(ctx, kept.id, w.desired, w.plan.change)
+	changed, err := t.update(ctx, kept.id, t.desired, t.plan.change)
 	if err != nil {
 		return kept, err
 	}
-	if w.plan.change.token {
-		v.config.Status.TokenHash = hashToken(secret, w.desired.token)
+	if t.plan.change.token {
+		s.config.Status.TokenHash = hashToken(secret, t.desired.token)
 	}
 	return &changed, nil
 }
 
 // recordSubscription records the subscription in the status, and returns its problems.
-func (v *scope) recordSubscription(ctx context.Context, all subscriptionClient, found *subscription) []error {
-	said := &v.config.Status
+func (s *scope) recordSubscription(ctx context.Context, all subscriptionClient, found *subscription) []error {
+	status := &s.config.Status
 	if found == nil {
-		said.ID, said.Events, said.LastDelivery = "", "", nil
+		status.ID, status.Events, status.LastDelivery = "", "", nil
 		return nil
 	}
-	if said.ID != found.id {
-		said.LastDelivery = nil
+	if status.ID != found.id {
+		status.LastDelivery = nil
 	}
-	said.ID, said.Events = found.id, strings.Join(found.events, ",")
+	status.ID, status.Events = found.id, strings.Join(found.events, ",")
 	last, err := all.lastDelivery(ctx, found.id)
 	if err != nil {
 		return []error{err}
 	}
 	if last != nil {
-		said.LastDelivery = last // keep the last known delivery if the server no longer lists any
+		status.LastDelivery = last // keep the last known delivery if the server no longer lists any
 	}
 	switch found.status {
 	case "disabled":
 		return []error{problem.Stalled("", reasonReceiverGone, "the receiver responded with 410 Gone, so deliveries are disabled: change spec.url to resume them, or delete this WebhookConfig")}
 	case "failing":
-		v.receiverFailing = true
+		s.receiverFailing = true
 	}
 	return nil
 }

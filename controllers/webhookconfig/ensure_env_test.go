@@ -193,7 +193,7 @@ func TestOperatorKilledBeforeEachWrite(t *testing.T) {
 			select {
 			case <-killed:
 			case <-time.After(eventuallyTimeout):
-				t.Fatal("it was never written")
+				t.Fatal("operator never wrote the object")
 			}
 			p.stop()
 			p.setRejectWrite(nil)
@@ -488,7 +488,7 @@ func TestInstanceRejectsSubscription(t *testing.T) {
 	p := newTestOperator(t)
 	api := p.createInstance("acme")
 	p.createTokenSecret("portal-token", "t0ken")
-	refused := func(status int) {
+	apiErr := func(status int) {
 		api.withLock(func(a *fakeInstanceAPI) {
 			a.overrideStatus = func(r *http.Request) int {
 				if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/webhook") {
@@ -498,12 +498,12 @@ func TestInstanceRejectsSubscription(t *testing.T) {
 			}
 		})
 	}
-	refused(http.StatusUnprocessableEntity)
+	apiErr(http.StatusUnprocessableEntity)
 	p.createWebhookConfig("portal", receiverURL)
 	p.expectConditions("portal", "Ready=False RejectedByInstance", "Stalled=True RejectedByInstance")
-	refused(http.StatusConflict)
+	apiErr(http.StatusConflict)
 	p.expectConditions("portal", "Ready=False SubscriptionLimitReached", "Reconciling=True SubscriptionLimitReached")
-	refused(0)
+	apiErr(0)
 	p.expectConditions("portal", readyConditions...)
 }
 

@@ -144,7 +144,7 @@ func (p *testOperator) start(cluster *rest.Config) {
 	p.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
-			p.t.Errorf("the operator ended: %v", err)
+			p.t.Errorf("operator failed: %v", err)
 		}
 	})
 	p.t.Cleanup(p.stop)
@@ -161,7 +161,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
-// interceptWrites counts writes in the transport, so that none is missed.
+// interceptWrites counts writes in the transport, so that every write is counted.
 func (p *testOperator) interceptWrites(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		if request.Method == http.MethodGet || strings.HasSuffix(request.URL.Path, "/events") {
@@ -214,7 +214,7 @@ func edit[T client.Object](p *testOperator, name string, object T, change func(T
 	p.t.Helper()
 	for {
 		if !p.get(name, object) {
-			p.t.Fatalf("there is no %T %s", object, name)
+			p.t.Fatalf("%T %s not found", object, name)
 		}
 		change(object)
 		err := p.Update(p.t.Context(), object)
@@ -222,7 +222,7 @@ func edit[T client.Object](p *testOperator, name string, object T, change func(T
 			return
 		}
 		if !apierrors.IsConflict(err) {
-			p.t.Fatalf("changing %T %s: %v", object, name, err)
+			p.t.Fatalf("updating %T %s: %v", object, name, err)
 		}
 	}
 }
@@ -307,16 +307,16 @@ func (p *testOperator) createTokenSecret(name, createTokenSecret string) {
 // Secret portal-token.
 func (p *testOperator) createWebhookConfig(name, url string, changes ...func(*v1alpha1.WebhookConfig)) *v1alpha1.WebhookConfig {
 	p.t.Helper()
-	made := &v1alpha1.WebhookConfig{ObjectMeta: p.objectMeta(name), Spec: v1alpha1.WebhookConfigSpec{
+	created := &v1alpha1.WebhookConfig{ObjectMeta: p.objectMeta(name), Spec: v1alpha1.WebhookConfigSpec{
 		InstanceRef:                 v1alpha1.InstanceReference{Name: "acme"},
 		URL:                         v1alpha1.ReceiverURL(url),
 		AuthorizationTokenSecretRef: v1alpha1.TokenSecretReference{Name: "portal-token"},
 	}}
 	for _, change := range changes {
-		change(made)
+		change(created)
 	}
-	p.create(made)
-	return made
+	p.create(created)
+	return created
 }
 
 // getWebhookConfig returns an existing WebhookConfig.
@@ -324,7 +324,7 @@ func (p *testOperator) getWebhookConfig(name string) *v1alpha1.WebhookConfig {
 	p.t.Helper()
 	found := &v1alpha1.WebhookConfig{}
 	if !p.get(name, found) {
-		p.t.Fatalf("there is no WebhookConfig %s", name)
+		p.t.Fatalf("WebhookConfig %s not found", name)
 	}
 	return found
 }
@@ -374,7 +374,7 @@ func expectedKstatus(conditions []string) (want kstatus.Status, told bool) {
 	return "", false
 }
 
-// kstatus computes the status of a WebhookConfig as generic clients do. It maps
+// kstatus computes the status of a WebhookConfig with the kstatus library. It maps
 // Terminating to InProgress, to match the operator's own conditions.
 func (p *testOperator) kstatus(name string) kstatus.Status {
 	p.t.Helper()

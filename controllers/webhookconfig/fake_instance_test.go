@@ -81,59 +81,59 @@ func (a *fakeInstanceAPI) handler() http.Handler {
 	mux.Handle("DELETE "+one, a.requireToken(a.delete))
 	mux.Handle("POST "+one+"/rotate_secret", a.requireToken(a.rotate))
 	mux.Handle("GET "+one+"/deliveries", a.requireToken(a.listDeliveries))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(t http.ResponseWriter, r *http.Request) {
 		a.mutex.Lock()
 		defer a.mutex.Unlock()
 		if a.overrideStatus != nil {
 			if status := a.overrideStatus(r); status != 0 {
-				respondError(w, status, "as the test says")
+				respondError(t, status, "as the test says")
 				return
 			}
 		}
 		if a.dropResponse == nil || !a.dropResponse(r) {
-			mux.ServeHTTP(w, r)
+			mux.ServeHTTP(t, r)
 			return
 		}
 		mux.ServeHTTP(httptest.NewRecorder(), r)
-		if connection, _, err := w.(http.Hijacker).Hijack(); err == nil {
+		if connection, _, err := t.(http.Hijacker).Hijack(); err == nil {
 			_ = connection.Close()
 		}
 	})
 }
 
-func (a *fakeInstanceAPI) issueToken(w http.ResponseWriter, r *http.Request) {
+func (a *fakeInstanceAPI) issueToken(t http.ResponseWriter, r *http.Request) {
 	id, key, ok := r.BasicAuth()
 	key, err := url.QueryUnescape(key)
 	if !ok || err != nil || id != "operator" || key != a.key || r.Header.Get("Instance-Id") != a.name+"-mgp" {
-		respond(w, http.StatusUnauthorized, map[string]string{"error": "invalid_client", "error_description": "App-Id or App-Key is missing or wrong"})
+		respond(t, http.StatusUnauthorized, map[string]string{"error": "invalid_client", "error_description": "App-Id or App-Key is missing or wrong"})
 		return
 	}
 	token := rand.Text()
 	a.tokens[token] = true
-	respond(w, http.StatusOK, map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": 3600})
+	respond(t, http.StatusOK, map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": 3600})
 }
 
 // requireToken requires an access token, and records changes.
 func (a *fakeInstanceAPI) requireToken(next http.HandlerFunc) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(t http.ResponseWriter, r *http.Request) {
 		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		if !a.tokens[token] {
-			respondError(w, http.StatusUnauthorized, "the access token is missing or wrong")
+			respondError(t, http.StatusUnauthorized, "the access token is missing or wrong")
 			return
 		}
 		if r.Method != http.MethodGet {
 			a.writes = append(a.writes, r.Method+" "+r.URL.Path)
 		}
-		next(w, r)
+		next(t, r)
 	})
 }
 
-func (a *fakeInstanceAPI) list(w http.ResponseWriter, _ *http.Request) {
+func (a *fakeInstanceAPI) list(t http.ResponseWriter, _ *http.Request) {
 	all := a.configs
 	if all == nil {
 		all = []*fakeWebhook{}
 	}
-	respond(w, http.StatusOK, all)
+	respond(t, http.StatusOK, all)
 }
 
 // A webhookRequest is the body of a create or update request.
@@ -144,30 +144,30 @@ type webhookRequest struct {
 	Reference json.RawMessage `json:"reference"`
 }
 
-func (a *fakeInstanceAPI) create(w http.ResponseWriter, r *http.Request) {
-	body, ok := decodeWebhookRequest(w, r)
+func (a *fakeInstanceAPI) create(t http.ResponseWriter, r *http.Request) {
+	body, ok := decodeWebhookRequest(t, r)
 	switch {
 	case !ok:
 		return
 	case body.URL == nil || body.Token == nil:
-		respondError(w, http.StatusUnprocessableEntity, "url and authorization_token are required")
+		respondError(t, http.StatusUnprocessableEntity, "url and authorization_token are required")
 		return
 	case len(a.configs) >= 50:
-		respondError(w, http.StatusConflict, "an instance has at most 50 configurations")
+		respondError(t, http.StatusConflict, "an instance has at most 50 configurations")
 		return
 	}
 	config := &fakeWebhook{ID: uuid.NewString(), Status: "active", Events: []string{"survey_finished", "notification"}, secret: newSecret()}
 	config.apply(body)
 	a.configs = append(a.configs, config)
-	respond(w, http.StatusCreated, config.jsonWith(map[string]any{"authorization_token": config.token, "signing_secret": config.secret}))
+	respond(t, http.StatusCreated, config.jsonWith(map[string]any{"authorization_token": config.token, "signing_secret": config.secret}))
 }
 
-func (a *fakeInstanceAPI) change(w http.ResponseWriter, r *http.Request) {
-	config := a.find(w, r)
+func (a *fakeInstanceAPI) change(t http.ResponseWriter, r *http.Request) {
+	config := a.find(t, r)
 	if config == nil {
 		return
 	}
-	body, ok := decodeWebhookRequest(w, r)
+	body, ok := decodeWebhookRequest(t, r)
 	if !ok {
 		return
 	}
@@ -176,7 +176,7 @@ func (a *fakeInstanceAPI) change(w http.ResponseWriter, r *http.Request) {
 	if body.Token != nil {
 		further["authorization_token"] = config.token
 	}
-	respond(w, http.StatusOK, config.jsonWith(further))
+	respond(t, http.StatusOK, config.jsonWith(further))
 }
 
 // apply updates the fields that are set. A new URL enables a disabled configuration.
@@ -199,26 +199,26 @@ func (c *fakeWebhook) apply(body webhookRequest) {
 	}
 }
 
-func (a *fakeInstanceAPI) delete(w http.ResponseWriter, r *http.Request) {
-	config := a.find(w, r)
+func (a *fakeInstanceAPI) delete(t http.ResponseWriter, r *http.Request) {
+	config := a.find(t, r)
 	if config == nil {
 		return
 	}
 	a.configs = slices.DeleteFunc(a.configs, func(other *fakeWebhook) bool { return other == config })
-	respond(w, http.StatusOK, config)
+	respond(t, http.StatusOK, config)
 }
 
-func (a *fakeInstanceAPI) rotate(w http.ResponseWriter, r *http.Request) {
-	config := a.find(w, r)
+func (a *fakeInstanceAPI) rotate(t http.ResponseWriter, r *http.Request) {
+	config := a.find(t, r)
 	if config == nil {
 		return
 	}
 	config.secret = newSecret()
-	respond(w, http.StatusOK, config.jsonWith(map[string]any{"signing_secret": config.secret}))
+	respond(t, http.StatusOK, config.jsonWith(map[string]any{"signing_secret": config.secret}))
 }
 
-func (a *fakeInstanceAPI) listDeliveries(w http.ResponseWriter, r *http.Request) {
-	config := a.find(w, r)
+func (a *fakeInstanceAPI) listDeliveries(t http.ResponseWriter, r *http.Request) {
+	config := a.find(t, r)
 	if config == nil {
 		return
 	}
@@ -230,16 +230,16 @@ func (a *fakeInstanceAPI) listDeliveries(w http.ResponseWriter, r *http.Request)
 		items = items[:1]
 	}
 	page := map[string]any{"self": "x", "first": "x", "prev": nil, "next": nil, "last": "x", "items": items}
-	respond(w, http.StatusOK, page)
+	respond(t, http.StatusOK, page)
 }
 
-func (a *fakeInstanceAPI) find(w http.ResponseWriter, r *http.Request) *fakeWebhook {
+func (a *fakeInstanceAPI) find(t http.ResponseWriter, r *http.Request) *fakeWebhook {
 	for _, config := range a.configs {
 		if config.ID == r.PathValue("id") {
 			return config
 		}
 	}
-	respondError(w, http.StatusNotFound, "there is no such configuration")
+	respondError(t, http.StatusNotFound, "there is no such configuration")
 	return nil
 }
 
@@ -254,33 +254,33 @@ func (c *fakeWebhook) jsonWith(further map[string]any) map[string]any {
 
 func newSecret() string { return "whsec_" + rand.Text() }
 
-func decodeWebhookRequest(w http.ResponseWriter, r *http.Request) (body webhookRequest, ok bool) {
+func decodeWebhookRequest(t http.ResponseWriter, r *http.Request) (body webhookRequest, ok bool) {
 	decoder := json.NewDecoder(r.Body)
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&body); err != nil {
-		respondError(w, http.StatusBadRequest, err.Error())
+		respondError(t, http.StatusBadRequest, err.Error())
 		return body, false
 	}
 	switch {
 	case body.URL != nil && !strings.HasPrefix(*body.URL, "https://"):
-		respondError(w, http.StatusUnprocessableEntity, "url is not https")
+		respondError(t, http.StatusUnprocessableEntity, "url is not https")
 	case body.Token != nil && !isValidToken(*body.Token):
-		respondError(w, http.StatusUnprocessableEntity, "authorization_token is none: "+*body.Token)
+		respondError(t, http.StatusUnprocessableEntity, "authorization_token is none: "+*body.Token)
 	default:
 		return body, true
 	}
 	return body, false
 }
 
-func respondError(w http.ResponseWriter, status int, detail string) {
-	w.Header().Set("X-Request-Id", rand.Text())
-	respond(w, status, map[string]string{"detail": detail})
+func respondError(t http.ResponseWriter, status int, detail string) {
+	t.Header().Set("X-Request-Id", rand.Text())
+	respond(t, status, map[string]string{"detail": detail})
 }
 
-func respond(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	if err := json.NewEncoder(w).Encode(body); err != nil {
+func respond(t http.ResponseWriter, status int, body any) {
+	t.Header().Set("Content-Type", "application/json")
+	t.WriteHeader(status)
+	if err := json.NewEncoder(t).Encode(body); err != nil {
 		panic(fmt.Sprintf("what a test answers can always be encoded: %v", err))
 	}
 }

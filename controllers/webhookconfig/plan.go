@@ -30,12 +30,12 @@ type desiredSubscription struct {
 
 // newDesiredSubscription returns the subscription that a spec describes.
 func newDesiredSubscription(config *v1alpha1.WebhookConfig, token string) desiredSubscription {
-	wanted := config.Spec.SubscribedEvents
-	if wanted == nil {
-		wanted = v1alpha1.WebhookEvents
+	desired := config.Spec.SubscribedEvents
+	if desired == nil {
+		desired = v1alpha1.WebhookEvents
 	}
-	events := make([]string, len(wanted))
-	for i, event := range wanted {
+	events := make([]string, len(desired))
+	for i, event := range desired {
 		events[i] = string(event)
 	}
 	return desiredSubscription{reference: string(config.UID), url: string(config.Spec.URL), events: events, token: token}
@@ -56,10 +56,11 @@ type knownState struct {
 type plan struct {
 	// current is the subscription to keep. Nil if one must be created.
 	current *subscription
-	// duplicates are the IDs of further subscriptions of the same resource, to be deleted.
+	// duplicates are the IDs of other subscriptions of the same WebhookConfig, which are
+	// deleted.
 	duplicates []string
-	// rotateSecret is set if the receiver has no signing secret. It needs a new one, because
-	// the API never shows a secret again.
+	// rotateSecret is set if the receiver has no signing secret. The secret is rotated,
+	// because the API returns a secret only once.
 	rotateSecret bool
 	change       changedFields
 }
@@ -70,65 +71,66 @@ type changedFields struct {
 }
 
 // newPlan plans the changes that bring the listed subscriptions to the desired state. A
-// subscription belongs to the resource if its reference says so or, in case the
-// reference was changed, if its ID is known. Of several, newPlan keeps the one whose
-// signing secret the receiver has, else the one in the status, else the oldest.
-func newPlan(wanted desiredSubscription, known knownState, listed []subscription) plan {
-	own := ownedSubscriptions(wanted.reference, known, listed)
+// subscription belongs to the WebhookConfig if its reference matches or, in case the
+// reference was changed, if its ID is known. Of several subscriptions, newPlan keeps the
+// subscription whose signing secret the receiver has, else the subscription in the
+// status, else the oldest subscription.
+func newPlan(desired desiredSubscription, known knownState, listed []subscription) plan {
+	own := ownedSubscriptions(desired.reference, known, listed)
 	if len(own) == 0 {
 		return plan{}
 	}
 	kept := preferred(own, known.signingSecretID, known.id)
-	made := plan{current: &kept, rotateSecret: known.signingSecret == "" || known.signingSecretID != kept.id}
-	for _, other := range own {
-		if other.id != kept.id && other.reference == wanted.reference {
-			made.duplicates = append(made.duplicates, other.id)
+	created := plan{current: &kept, rotateSecret: known.signingSecret == "" || known.signingSecretID != kept.id}
+	for _, candidate := range own {
+		if candidate.id != kept.id && candidate.reference == desired.reference {
+			created.duplicates = append(created.duplicates, candidate.id)
 		}
 	}
-	made.change = changedFields{
-		url:       kept.url != wanted.url,
-		events:    !isSameSet(kept.events, wanted.events),
-		reference: kept.reference != wanted.reference,
-		token:     wanted.token != "" && (made.rotateSecret || known.tokenHash != hashToken(known.signingSecret, wanted.token)),
+	created.change = changedFields{
+		url:       kept.url != desired.url,
+		events:    !isSameSet(kept.events, desired.events),
+		reference: kept.reference != desired.reference,
+		token:     desired.token != "" && (created.rotateSecret || known.tokenHash != hashToken(known.signingSecret, desired.token)),
 	}
-	return made
+	return created
 }
 
 func ownedSubscriptions(reference string, known knownState, listed []subscription) []subscription {
-	return slices.DeleteFunc(slices.Clone(listed), func(one subscription) bool {
-		return one.reference != reference && one.id != known.id && one.id != known.signingSecretID
+	return slices.DeleteFunc(slices.Clone(listed), func(s subscription) bool {
+		return s.reference != reference && s.id != known.id && s.id != known.signingSecretID
 	})
 }
 
 // preferred returns the subscription whose ID comes first in ids, or the first
-// subscription if none is listed.
+// subscription if ids contains none of them.
 func preferred(own []subscription, ids ...string) subscription {
 	for _, id := range ids {
-		if at := slices.IndexFunc(own, func(one subscription) bool { return one.id == id }); at >= 0 {
+		if at := slices.IndexFunc(own, func(s subscription) bool { return s.id == id }); at >= 0 {
 			return own[at]
 		}
 	}
 	return own[0]
 }
 
-func isSameSet(one, other []string) bool {
-	return slices.Equal(slices.Compact(slices.Sorted(slices.Values(one))), slices.Compact(slices.Sorted(slices.Values(other))))
+func isSameSet(a, b []string) bool {
+	return slices.Equal(slices.Compact(slices.Sorted(slices.Values(a))), slices.Compact(slices.Sorted(slices.Values(b))))
 }
 
-// isEmpty reports whether nothing has to change.
+// isEmpty reports whether the plan contains no changes.
 func (p plan) isEmpty() bool {
 	return p.current != nil && len(p.duplicates) == 0 && !p.rotateSecret && p.change == changedFields{}
 }
 
-// String describes the plan for people.
+// String describes the plan for users.
 func (p plan) String() string {
 	if p.current == nil {
-		return "no subscription exists"
+		return "subscription does not exist"
 	}
 	var words []string
 	for _, part := range []struct {
-		is   bool
-		word string
+		isPlanned bool
+		text      string
 	}{
 		{p.change.url, "URL differs"},
 		{p.change.events, "events differ"},
@@ -137,8 +139,8 @@ func (p plan) String() string {
 		{p.rotateSecret, "signing secret is missing"},
 		{len(p.duplicates) > 0, "duplicate subscriptions exist"},
 	} {
-		if part.is {
-			words = append(words, part.word)
+		if part.isPlanned {
+			words = append(words, part.text)
 		}
 	}
 	return strings.Join(words, ", ")

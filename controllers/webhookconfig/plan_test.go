@@ -23,7 +23,7 @@ var (
 	fullKnownState = knownState{id: "1", signingSecretID: "1", signingSecret: testSigningSecret, tokenHash: hashToken(testSigningSecret, "t0ken")}
 )
 
-// modified returns a changed copy.
+// modified returns a modified copy.
 func modified[T any](what T, change func(*T)) T {
 	change(&what)
 	return what
@@ -35,10 +35,10 @@ func TestNewPlan(t *testing.T) {
 	foreign := modified(existing, func(s *subscription) { s.id, s.reference = "9", "other" })
 	byHand := modified(existing, func(s *subscription) { s.id, s.reference = "8", "" })
 	for name, test := range map[string]struct {
-		wanted desiredSubscription
-		known  knownState
-		listed []subscription
-		want   plan
+		desired desiredSubscription
+		known   knownState
+		listed  []subscription
+		want    plan
 	}{
 		"no subscription":                {testDesired, knownState{}, nil, plan{}},
 		"foreign subscriptions only":     {testDesired, knownState{}, []subscription{foreign, byHand}, plan{}},
@@ -89,12 +89,12 @@ func TestNewPlan(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := newPlan(test.wanted, test.known, test.listed)
+			got := newPlan(test.desired, test.known, test.listed)
 			if diff := cmp.Diff(test.want, got, cmp.AllowUnexported(plan{}, subscription{}, changedFields{})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if isNothing := name == "up to date" || name == "the token is unavailable"; got.isEmpty() != isNothing {
-				t.Errorf("something is to be done: %v (%s)", !got.isEmpty(), got)
+				t.Errorf("got changes: %v (%s)", !got.isEmpty(), got)
 			}
 		})
 	}
@@ -118,11 +118,11 @@ func TestPlansConverge(t *testing.T) {
 		known := knownState{id: id.Draw(t, "id"), signingSecretID: id.Draw(t, "signed"), signingSecret: rapid.SampledFrom([]string{"", testSigningSecret}).Draw(t, "secret")}
 		after, knownAfter := executePlan(newPlan(testDesired, known, listed), listed)
 		if again := newPlan(testDesired, knownAfter, after); !again.isEmpty() {
-			t.Fatalf("more is to be done: %s", again)
+			t.Fatalf("plan is not empty after execution: %s", again)
 		}
 		for _, before := range listed {
 			if before.reference == "else" && before.id != known.id && before.id != known.signingSecretID && !containsSubscription(after, before) {
-				t.Fatalf("a foreign subscription was changed: %v of %v", before, after)
+				t.Fatalf("subscription of another owner was changed: got %v, want %v", before, after)
 			}
 		}
 	})

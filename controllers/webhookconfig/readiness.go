@@ -18,9 +18,10 @@ const (
 	reasonInstanceNotReady    = "InstanceNotReady"
 )
 
-// instanceProblem returns why an Instance's subscription API cannot be called, or nil if
-// it can. instance is nil if it does not exist. The Instance need not match its spec, as
-// long as one pod is serving. All of these problems end with a watched change.
+// instanceProblem returns why an Instance's API cannot be called, or nil if it can be
+// called. instance is nil if the Instance does not exist. The Instance need not match its
+// spec, as long as one pod serves requests. The operator watches the changes that resolve
+// these problems.
 func instanceProblem(name string, instance *v1alpha1.Instance) *problem.Error {
 	switch {
 	case instance == nil:
@@ -35,7 +36,7 @@ func instanceProblem(name string, instance *v1alpha1.Instance) *problem.Error {
 	return nil
 }
 
-// waitingProblem returns a problem that ends with a watched change.
+// waitingProblem returns a problem that a watched change resolves, so it does not requeue.
 func waitingProblem(reason, format string, arguments ...any) *problem.Error {
 	found := problem.Waiting("", reason, format, arguments...)
 	found.RequeueAfter = 0

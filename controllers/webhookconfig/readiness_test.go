@@ -39,14 +39,14 @@ func TestInstanceProblem(t *testing.T) {
 			if found := instanceProblem("acme", test.instance); found != nil {
 				got = found.Reason
 				if found.Stalled {
-					t.Error("a condition requires a change of the WebhookConfig")
+					t.Error("problem is stalled, want waiting")
 				}
 			}
 			if got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 			if test.instance != nil && (test.want == "") == instanceReadinessChanged(event.UpdateEvent{ObjectOld: servingInstance(), ObjectNew: test.instance}) {
-				t.Error("the change is not seen, or what is none is")
+				t.Error("instanceReadinessChanged returned the wrong result")
 			}
 		})
 	}

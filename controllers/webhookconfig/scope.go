@@ -19,30 +19,30 @@ type scope struct {
 	*Reconciler
 	// config is the scope's own copy. Its status is filled in during the reconcile.
 	config *v1alpha1.WebhookConfig
-	// instance is the Instance that config names. Nil if this operator manages no such
-	// Instance.
+	// instance is the Instance that config refers to. Nil if the Instance does not exist or
+	// is not managed by this operator.
 	instance *v1alpha1.Instance
 	// managedElsewhere is set if the Instance exists but is managed by another operator.
 	managedElsewhere bool
 	startedAt        time.Time
 	// drift describes how a suspended subscription differs from its spec. receiverFailing is
-	// set if it does not differ, but its receiver accepts no deliveries.
+	// set if the receiver accepts no deliveries.
 	drift           string
 	receiverFailing bool
 }
 
-// findInstance bypasses the cache for Instances that are not in it: an Instance managed
-// by another operator still exists.
-func (v *scope) findInstance(ctx context.Context) error {
-	found, key := &v1alpha1.Instance{}, client.ObjectKey{Namespace: v.config.Namespace, Name: v.config.Spec.InstanceRef.Name}
-	err := v.client.Get(ctx, key, found)
+// findInstance reads the Instance from the cache. If the cache does not hold it, it asks
+// the API server, because another operator may manage the Instance.
+func (s *scope) findInstance(ctx context.Context) error {
+	found, key := &v1alpha1.Instance{}, client.ObjectKey{Namespace: s.config.Namespace, Name: s.config.Spec.InstanceRef.Name}
+	err := s.client.Get(ctx, key, found)
 	if err == nil {
-		v.instance = found
+		s.instance = found
 		return nil
 	}
 	if apierrors.IsNotFound(err) {
-		err = v.apiReader.Get(ctx, key, found)
-		v.managedElsewhere = err == nil
+		err = s.apiReader.Get(ctx, key, found)
+		s.managedElsewhere = err == nil
 	}
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("reading Instance %s: %w", key.Name, err)
@@ -50,11 +50,11 @@ func (v *scope) findInstance(ctx context.Context) error {
 	return nil
 }
 
-func (v *scope) clusterReader() cluster.Reader {
-	return cluster.Reader{APIReader: v.apiReader, Namespace: v.config.Namespace}
+func (s *scope) clusterReader() cluster.Reader {
+	return cluster.Reader{APIReader: s.apiReader, Namespace: s.config.Namespace}
 }
 
 // recordEvent records an event of type Normal or Warning for the WebhookConfig.
-func (v *scope) recordEvent(kind, reason, message string) {
-	v.recorder.Eventf(v.config, nil, kind, reason, "Reconcile", "%s", message)
+func (s *scope) recordEvent(kind, reason, message string) {
+	s.recorder.Eventf(s.config, nil, kind, reason, "Reconcile", "%s", message)
 }

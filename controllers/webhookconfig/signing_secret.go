@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// SigningSecretKey is the key in the Secret <name>-signing that holds the secret with
-	// which receivers verify deliveries, in the format of Standard Webhooks: whsec_….
+	// SigningSecretKey is the key of the signing secret in the Secret <name>-signing.
+	// Receivers use it to verify deliveries. It has the Standard Webhooks format whsec_….
 	SigningSecretKey = "secret"
-	// SubscriptionAnnotation on that Secret names the subscription to which the secret
-	// belongs.
+	// SubscriptionAnnotation on the Secret holds the ID of the subscription to which the
+	// signing secret belongs.
 	SubscriptionAnnotation = "anamnesis.dev/subscription"
 
-	// checksumAnnotation on that Secret holds the checksum of its signing secret, which
-	// reveals whether another client replaced the secret.
+	// checksumAnnotation on the Secret holds the checksum of the signing secret. The operator
+	// uses it to detect a signing secret that another client replaced.
 	checksumAnnotation = "anamnesis.dev/checksum"
 
 	reasonSigningSecretConflict = "SigningSecretNotOwned"
@@ -42,20 +42,20 @@ func SigningSecretName(config *v1alpha1.WebhookConfig) string { return config.Na
 // A signingSecretStore reads and writes the Secrets that hold the receivers' signing
 // secrets.
 type signingSecretStore struct {
-	// client reads from the cache and writes. apiReader bypasses the cache.
+	// client writes, and reads from the cache. apiReader bypasses the cache.
 	client    client.Client
 	apiReader client.Reader
 }
 
-// get returns the Secret for a receiver, or nil if none exists. The cache holds only
-// Secrets that the operator created, so get looks up others at the API server: a Secret
-// that is not cached may belong to another owner, or may be so new that its signing
-// secret must not be replaced.
-func (v signingSecretStore) get(ctx context.Context, config *v1alpha1.WebhookConfig) (*corev1.Secret, error) {
+// get returns the Secret for a receiver, or nil if it does not exist. The cache holds only
+// Secrets that the operator created, so get asks the API server for other Secrets: a
+// Secret that is not cached may belong to another owner, or may be so new that its
+// signing secret must not be replaced.
+func (s signingSecretStore) get(ctx context.Context, config *v1alpha1.WebhookConfig) (*corev1.Secret, error) {
 	found, key := &corev1.Secret{}, client.ObjectKey{Namespace: config.Namespace, Name: SigningSecretName(config)}
-	err := v.client.Get(ctx, key, found)
+	err := s.client.Get(ctx, key, found)
 	if apierrors.IsNotFound(err) {
-		err = v.apiReader.Get(ctx, key, found)
+		err = s.apiReader.Get(ctx, key, found)
 	}
 	switch {
 	case apierrors.IsNotFound(err):
@@ -78,25 +78,25 @@ func belongsToPredecessor(secret *corev1.Secret, config *v1alpha1.WebhookConfig)
 	return owner != nil && owner.Kind == kindWebhookConfig && owner.Name == config.Name && owner.UID != config.UID
 }
 
-// put stores the signing secret of a subscription for the receiver, replacing had, which
-// is nil if none was stored. It fails on conflicting writes.
-func (v signingSecretStore) put(ctx context.Context, config *v1alpha1.WebhookConfig, had *corev1.Secret, id, secret string) error {
-	if had == nil {
-		made := buildSigningSecret(config, id, secret)
-		if err := v.client.Create(ctx, made, client.FieldOwner(instance.FieldManager)); err != nil {
-			return fmt.Errorf("creating Secret %s: %w", made.Name, err)
+// put stores the signing secret of a subscription for the receiver. It replaces the
+// previous Secret, which is nil if it does not exist, and fails on conflicting writes.
+func (s signingSecretStore) put(ctx context.Context, config *v1alpha1.WebhookConfig, previous *corev1.Secret, id, secret string) error {
+	if previous == nil {
+		created := buildSigningSecret(config, id, secret)
+		if err := s.client.Create(ctx, created, client.FieldOwner(instance.FieldManager)); err != nil {
+			return fmt.Errorf("creating Secret %s: %w", created.Name, err)
 		}
 		return nil
 	}
-	after := had.DeepCopy()
+	after := previous.DeepCopy()
 	for name, value := range signingAnnotations(id, secret) {
 		metav1.SetMetaDataAnnotation(&after.ObjectMeta, name, value)
 	}
 	metav1.SetMetaDataLabel(&after.ObjectMeta, resources.ManagedByLabel, resources.ManagedByValue)
 	after.Data = map[string][]byte{SigningSecretKey: []byte(secret)}
-	patch := client.MergeFromWithOptions(had, client.MergeFromWithOptimisticLock{})
-	if err := v.client.Patch(ctx, after, patch, client.FieldOwner(instance.FieldManager)); err != nil {
-		return fmt.Errorf("patching Secret %s: %w", had.Name, err)
+	patch := client.MergeFromWithOptions(previous, client.MergeFromWithOptimisticLock{})
+	if err := s.client.Patch(ctx, after, patch, client.FieldOwner(instance.FieldManager)); err != nil {
+		return fmt.Errorf("patching Secret %s: %w", previous.Name, err)
 	}
 	return nil
 }
@@ -117,8 +117,8 @@ func buildSigningSecret(config *v1alpha1.WebhookConfig, id, secret string) *core
 	}
 }
 
-// signingAnnotations returns the annotations of the Secret. A checksum does not reveal a
-// random secret.
+// signingAnnotations returns the annotations of the Secret. The checksum does not reveal
+// the secret, because the secret is random.
 func signingAnnotations(id, secret string) map[string]string {
 	sum := sha256.Sum256([]byte(secret))
 	return map[string]string{SubscriptionAnnotation: id, checksumAnnotation: hex.EncodeToString(sum[:])}

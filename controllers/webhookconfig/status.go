@@ -27,13 +27,13 @@ const (
 	reasonDeliveriesFailing = "ReceiverFailing"
 )
 
-// finish patches the status and returns when to requeue: soon enough to revert changes
-// at the API within a minute.
-func (v *scope) finish(ctx context.Context, before *v1alpha1.WebhookConfig, failures []error) (ctrl.Result, error) {
-	return outcome.Finish(failures, wait.Jitter(v.resync, resyncJitter), func() error {
-		v.setConditions(failures)
-		v.reconciles.Count(classifyOutcome(v.config, failures))
-		return v.patchStatus(ctx, before)
+// finish patches the status and returns when to requeue, so that manual changes through
+// the API are reverted within a minute.
+func (s *scope) finish(ctx context.Context, before *v1alpha1.WebhookConfig, failures []error) (ctrl.Result, error) {
+	return outcome.Finish(failures, wait.Jitter(s.resync, resyncJitter), func() error {
+		s.setConditions(failures)
+		s.reconciles.Count(classifyOutcome(s.config, failures))
+		return s.patchStatus(ctx, before)
 	})
 }
 
@@ -46,21 +46,21 @@ func classifyOutcome(config *v1alpha1.WebhookConfig, failures []error) outcome.O
 }
 
 // patchStatus patches the status if it changed, and records events for its transitions.
-func (v *scope) patchStatus(ctx context.Context, before *v1alpha1.WebhookConfig) error {
-	if equality.Semantic.DeepEqual(before.Status, v.config.Status) {
+func (s *scope) patchStatus(ctx context.Context, before *v1alpha1.WebhookConfig) error {
+	if equality.Semantic.DeepEqual(before.Status, s.config.Status) {
 		return nil
 	}
-	before.ObjectMeta = v.config.ObjectMeta // a finalizer may have been added in the meantime
+	before.ObjectMeta = s.config.ObjectMeta // a finalizer may have been added in the meantime
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := v.client.Status().Patch(ctx, v.config, patch, client.FieldOwner(instance.FieldManager)); err != nil {
+	if err := s.client.Status().Patch(ctx, s.config, patch, client.FieldOwner(instance.FieldManager)); err != nil {
 		return fmt.Errorf("patching the status: %w", err)
 	}
-	for _, note := range conditions.TransitionEvents(before.Status.Conditions, v.config.Status.Conditions) {
-		if note.Reason == reasonDeliveriesFailing {
-			note.Type = corev1.EventTypeWarning
+	for _, event := range conditions.TransitionEvents(before.Status.Conditions, s.config.Status.Conditions) {
+		if event.Reason == reasonDeliveriesFailing {
+			event.Type = corev1.EventTypeWarning
 		}
-		v.recordEvent(note.Type, note.Reason, note.Message)
-		log.FromContext(ctx).Info("condition changed", "reason", note.Reason, "message", note.Message)
+		s.recordEvent(event.Type, event.Reason, event.Message)
+		log.FromContext(ctx).Info("condition changed", "reason", event.Reason, "message", event.Message)
 	}
 	return nil
 }
@@ -68,27 +68,27 @@ func (v *scope) patchStatus(ctx context.Context, before *v1alpha1.WebhookConfig)
 // setConditions sets Ready, Reconciling and Stalled according to the result of the
 // reconcile. A receiver that accepts no deliveries does not make Ready false, because
 // the subscription matches its spec; the reason and message of Ready report it.
-func (v *scope) setConditions(failures []error) {
-	said := &v.config.Status
-	said.ObservedGeneration = v.config.Generation
+func (s *scope) setConditions(failures []error) {
+	status := &s.config.Status
+	status.ObservedGeneration = s.config.Generation
 	reason, message := reasonSubscribed, "the subscription matches the spec"
-	if v.receiverFailing {
+	if s.receiverFailing {
 		reason, message = reasonDeliveriesFailing, "the subscription matches the spec, but the last five deliveries failed; they are retried with backoff: make sure that the receiver responds with 2xx within 15 seconds"
 	}
-	if v.drift != "" {
-		failures = append(failures, waitingProblem(conditions.ReasonSuspended, "%s", v.drift))
+	if s.drift != "" {
+		failures = append(failures, waitingProblem(conditions.ReasonSuspended, "%s", s.drift))
 	}
 	worst := problem.Worst(failures)
-	conditions.SetReady(&said.Conditions, v.config.Generation, v.startedAt, worst, reason, message)
-	if v.config.Spec.Suspend && v.config.DeletionTimestamp.IsZero() {
-		v.setSuspended(worst)
+	conditions.SetReady(&status.Conditions, s.config.Generation, s.startedAt, worst, reason, message)
+	if s.config.Spec.Suspend && s.config.DeletionTimestamp.IsZero() {
+		s.setSuspended(worst)
 	}
 }
 
-// setSuspended sets the conditions of a suspended WebhookConfig: its subscription is not
-// changed, and its problems are reported but not acted upon.
-func (v *scope) setSuspended(worst error) {
-	all := &v.config.Status.Conditions
+// setSuspended sets the conditions of a suspended WebhookConfig. Its subscription is not
+// changed, and the message of Ready reports its problems.
+func (s *scope) setSuspended(worst error) {
+	all := &s.config.Status.Conditions
 	ready := *meta.FindStatusCondition(*all, v1alpha1.ConditionReady)
 	ready.Reason, ready.Message = conditions.ReasonSuspended, "suspended: the subscription is not updated"
 	if worst != nil {

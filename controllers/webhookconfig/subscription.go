@@ -32,21 +32,21 @@ const (
 // subscriptionClient manages the subscriptions of one Instance through its API.
 type subscriptionClient struct {
 	api *guidance.API
-	// token is redacted from all errors, whatever the server responds.
+	// token is redacted from all errors, because a server may return it in a response.
 	token string
 }
 
-// list returns all subscriptions, in order of creation.
+// list returns all subscriptions, ordered by creation time.
 func (s subscriptionClient) list(ctx context.Context) ([]subscription, error) {
 	found, err := s.api.ListWebhooks(ctx)
 	if err != nil {
 		return nil, s.classifyError("listing subscriptions", err)
 	}
 	all := make([]subscription, len(found))
-	for i, one := range found {
-		all[i] = subscription{id: one.ID.String(), url: one.URL, events: eventNames(one.SubscribedEvents), status: string(one.Status)}
-		if one.Reference != nil {
-			all[i].reference = *one.Reference
+	for i, webhook := range found {
+		all[i] = subscription{id: webhook.ID.String(), url: webhook.URL, events: eventNames(webhook.SubscribedEvents), status: string(webhook.Status)}
+		if webhook.Reference != nil {
+			all[i].reference = *webhook.Reference
 		}
 	}
 	return all, nil
@@ -61,44 +61,44 @@ func eventNames(events []guidance.WebhookEvent) []string {
 }
 
 // create creates a subscription, and returns it with its signing secret.
-func (s subscriptionClient) create(ctx context.Context, wanted desiredSubscription) (made subscription, secret string, err error) {
-	answer, err := s.api.CreateWebhook(ctx, guidance.NewWebhook{
-		URL: &wanted.url, AuthorizationToken: &wanted.token, SubscribedEvents: &wanted.events, Reference: &wanted.reference,
+func (s subscriptionClient) create(ctx context.Context, desired desiredSubscription) (created subscription, secret string, err error) {
+	response, err := s.api.CreateWebhook(ctx, guidance.NewWebhook{
+		URL: &desired.url, AuthorizationToken: &desired.token, SubscribedEvents: &desired.events, Reference: &desired.reference,
 	})
 	if err != nil {
 		return subscription{}, "", s.classifyError("subscribing", err)
 	}
-	made = subscription{id: answer.ID.String(), url: answer.URL, events: eventNames(answer.SubscribedEvents), reference: wanted.reference, status: string(answer.Status)}
-	return made, answer.SigningSecret, validateSigningSecret(answer.SigningSecret)
+	created = subscription{id: response.ID.String(), url: response.URL, events: eventNames(response.SubscribedEvents), reference: desired.reference, status: string(response.Status)}
+	return created, response.SigningSecret, validateSigningSecret(response.SigningSecret)
 }
 
 // update updates the given fields of a subscription to their desired values, and returns
 // the result.
-func (s subscriptionClient) update(ctx context.Context, id string, wanted desiredSubscription, what changedFields) (subscription, error) {
+func (s subscriptionClient) update(ctx context.Context, id string, desired desiredSubscription, change changedFields) (subscription, error) {
 	var body guidance.WebhookChange
-	if what.url {
-		body.URL = &wanted.url
+	if change.url {
+		body.URL = &desired.url
 	}
-	if what.events {
-		body.SubscribedEvents = &wanted.events
+	if change.events {
+		body.SubscribedEvents = &desired.events
 	}
-	if what.reference {
-		body.Reference = nullable.NewNullableWithValue(wanted.reference)
+	if change.reference {
+		body.Reference = nullable.NewNullableWithValue(desired.reference)
 	}
-	if what.token {
-		body.AuthorizationToken = &wanted.token
+	if change.token {
+		body.AuthorizationToken = &desired.token
 	}
 	parsed, err := uuid.Parse(id)
 	if err != nil {
 		return subscription{}, fmt.Errorf("updating subscription %q: %w", id, err)
 	}
-	answer, err := s.api.ChangeWebhook(ctx, parsed, body)
+	response, err := s.api.ChangeWebhook(ctx, parsed, body)
 	if err != nil {
 		return subscription{}, s.classifyError("updating the subscription", err)
 	}
-	changed := subscription{id: id, url: answer.URL, events: eventNames(answer.SubscribedEvents), status: string(answer.Status)}
-	if answer.Reference != nil {
-		changed.reference = *answer.Reference
+	changed := subscription{id: id, url: response.URL, events: eventNames(response.SubscribedEvents), status: string(response.Status)}
+	if response.Reference != nil {
+		changed.reference = *response.Reference
 	}
 	return changed, nil
 }
@@ -121,11 +121,11 @@ func (s subscriptionClient) rotate(ctx context.Context, id string) (secret strin
 	if err != nil {
 		return "", fmt.Errorf("rotating the secret of subscription %q: %w", id, err)
 	}
-	answer, err := s.api.RotateWebhookSecret(ctx, parsed)
+	response, err := s.api.RotateWebhookSecret(ctx, parsed)
 	if err != nil {
 		return "", s.classifyError("rotating the signing secret", err)
 	}
-	return answer.SigningSecret, validateSigningSecret(answer.SigningSecret)
+	return response.SigningSecret, validateSigningSecret(response.SigningSecret)
 }
 
 // lastDelivery returns the last delivery attempt, or nil before the first attempt.
@@ -141,8 +141,7 @@ func (s subscriptionClient) lastDelivery(ctx context.Context, id string) (*v1alp
 	if len(page.Items) == 0 {
 		return nil, nil
 	}
-	// Truncated to whole seconds, the precision of a status: finer times would always
-	// differ.
+	// A status has a precision of seconds. A more precise time would always differ.
 	last := &v1alpha1.LastDelivery{Time: metav1.NewTime(page.Items[0].AttemptedAt.UTC().Truncate(time.Second))}
 	if code := page.Items[0].StatusCode; code != nil {
 		last.StatusCode = int32(min(max(*code, 0), 999))
@@ -155,51 +154,51 @@ var signingSecretPattern = regexp.MustCompile(`^whsec_[A-Za-z0-9+/=_-]{16,256}$`
 
 func validateSigningSecret(secret string) error {
 	if !signingSecretPattern.MatchString(secret) {
-		return errors.New("the Instance returned an invalid signing secret: expected the prefix whsec_ and at least 16 characters")
+		return errors.New("invalid signing secret in the Instance's response: expected the prefix whsec_ and at least 16 characters")
 	}
 	return nil
 }
 
 func isStatus(err error, status int) bool {
-	refused, ok := errors.AsType[*anamnesis.Error](err)
-	return ok && refused.Status == status
+	apiErr, ok := errors.AsType[*anamnesis.Error](err)
+	return ok && apiErr.Status == status
 }
 
-// classifyError converts the error of a call into a problem. The messages are the same
-// on each retry, so that the status does not change, and contain no token.
-func (s subscriptionClient) classifyError(doing string, err error) error {
-	refused, ok := errors.AsType[*anamnesis.Error](err)
+// classifyError converts the error of a call into a problem. The message does not change
+// between retries, so that the status does not change, and does not contain the token.
+func (s subscriptionClient) classifyError(action string, err error) error {
+	apiErr, ok := errors.AsType[*anamnesis.Error](err)
 	if !ok {
-		return fmt.Errorf("%s: %w", doing, s.stripVolatileDetails(err))
+		return fmt.Errorf("%s: %w", action, s.stripVolatileDetails(err))
 	}
-	said := s.redact(formatAPIError(refused))
-	switch refused.Status {
+	message := s.redact(formatAPIError(apiErr))
+	switch apiErr.Status {
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return problem.Waiting("", reasonCredentialsPropagating, "%s: the server does not accept the operator's key yet: it reaches the pods within two minutes: %s", doing, said)
+		return problem.Waiting("", reasonCredentialsPropagating, "%s: the server does not accept the operator's key yet; the key reaches the pods within two minutes: %s", action, message)
 	case http.StatusConflict:
-		return problem.Waiting("", reasonSubscriptionLimitReached, "%s: %s; delete unused subscriptions or WebhookConfigs of this Instance", doing, said)
+		return problem.Waiting("", reasonSubscriptionLimitReached, "%s: %s; delete unused subscriptions or WebhookConfigs of this Instance", action, message)
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return problem.Stalled("", reasonSubscriptionRejected, "%s: %s", doing, said)
+		return problem.Stalled("", reasonSubscriptionRejected, "%s: %s", action, message)
 	case http.StatusNotFound:
-		return fmt.Errorf("%s: %w", doing, errNotFound)
+		return fmt.Errorf("%s: %w", action, errNotFound)
 	}
-	return fmt.Errorf("%s: the Instance responded with status %d: %s", doing, refused.Status, said)
+	return fmt.Errorf("%s: the Instance responded with status %d: %s", action, apiErr.Status, message)
 }
 
 // errNotFound means that the object of a call does not exist: the subscription was
 // deleted in the meantime, or the server does not support webhooks.
 var errNotFound = errors.New("the Instance responded with 404 Not Found")
 
-func formatAPIError(refused *anamnesis.Error) string {
-	words := make([]string, 0, 1+len(refused.Fields))
-	words = append(words, refused.Message)
-	for _, field := range refused.Fields {
+func formatAPIError(apiErr *anamnesis.Error) string {
+	words := make([]string, 0, 1+len(apiErr.Fields))
+	words = append(words, apiErr.Message)
+	for _, field := range apiErr.Fields {
 		words = append(words, field.Field+": "+field.Message)
 	}
 	return strings.Join(words, "; ")
 }
 
-// maxErrorLength limits how much of an error response is shown, in bytes.
+// maxErrorLength is the maximum length of a reported error response, in bytes.
 const maxErrorLength = 300
 
 func (s subscriptionClient) redact(text string) string {
@@ -212,8 +211,8 @@ func (s subscriptionClient) redact(text string) string {
 	return strings.ToValidUTF8(text, "?")
 }
 
-// stripVolatileDetails removes from an error what differs between retries: local port
-// numbers.
+// stripVolatileDetails removes details that change between retries, such as local port
+// numbers, from an error.
 func (s subscriptionClient) stripVolatileDetails(err error) error {
 	if failed, ok := errors.AsType[*net.OpError](err); ok {
 		return fmt.Errorf("%s: %w", failed.Op, failed.Err)

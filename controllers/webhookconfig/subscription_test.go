@@ -24,7 +24,7 @@ import (
 func TestClassifyError(t *testing.T) {
 	t.Parallel()
 	refusal := func(status int) error {
-		return fmt.Errorf("a wrapper: %w", &anamnesis.Error{
+		return fmt.Errorf("wrapped: %w", &anamnesis.Error{
 			Status: status, Message: "no, t0ken", RequestID: "different each time",
 			Fields: []guidance.FieldError{{Field: "url", Message: "is none"}},
 		})
@@ -33,8 +33,8 @@ func TestClassifyError(t *testing.T) {
 		err                   error
 		kind, reason, message string
 	}{
-		"no access":      {refusal(401), "waiting", reasonCredentialsPropagating, "subscribing: the server does not accept the operator's key yet: it reaches the pods within two minutes: no, [redacted]; url: is none"},
-		"no scope":       {refusal(403), "waiting", reasonCredentialsPropagating, "subscribing: the server does not accept the operator's key yet: it reaches the pods within two minutes: no, [redacted]; url: is none"},
+		"no access":      {refusal(401), "waiting", reasonCredentialsPropagating, "subscribing: the server does not accept the operator's key yet; the key reaches the pods within two minutes: no, [redacted]; url: is none"},
+		"no scope":       {refusal(403), "waiting", reasonCredentialsPropagating, "subscribing: the server does not accept the operator's key yet; the key reaches the pods within two minutes: no, [redacted]; url: is none"},
 		"too many":       {refusal(409), "waiting", reasonSubscriptionLimitReached, "subscribing: no, [redacted]; url: is none; delete unused subscriptions or WebhookConfigs of this Instance"},
 		"not taken":      {refusal(422), "stalled", reasonSubscriptionRejected, "subscribing: no, [redacted]; url: is none"},
 		"not there":      {refusal(404), "accident", "", "subscribing: the Instance responded with 404 Not Found"},
@@ -63,7 +63,7 @@ func TestErrorMessagesAreTruncated(t *testing.T) {
 	t.Parallel()
 	err := subscriptionClient{}.classifyError("subscribing", &anamnesis.Error{Status: 500, Message: strings.Repeat("ä", 10_000) + "\xff"})
 	if len(err.Error()) > maxErrorLength+100 {
-		t.Errorf("%d bytes of an answer are shown", len(err.Error()))
+		t.Errorf("error message has %d bytes", len(err.Error()))
 	}
 }
 
@@ -78,7 +78,7 @@ func TestIsValidToken(t *testing.T) {
 		}
 	}
 	if hashToken("whsec_one", "t0ken") == hashToken("whsec_other", "t0ken") || hashToken("whsec_one", "t0ken") == hashToken("whsec_one", "other") {
-		t.Error("hashes do not tell tokens and signing secrets apart")
+		t.Error("hashes of different tokens or signing secrets are equal")
 	}
 }
 
@@ -121,7 +121,7 @@ func TestClassifyOutcome(t *testing.T) {
 			t.Errorf("%v: got %s, want %s", failures, got, want)
 		}
 		if got := classifyOutcome(&suspended, failures); got != outcome.Suspended {
-			t.Errorf("%v, suspended: got %s", failures, got)
+			t.Errorf("%v while suspended: got %s", failures, got)
 		}
 	}
 }

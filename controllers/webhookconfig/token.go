@@ -24,19 +24,18 @@ const (
 	reasonTokenSecretInvalid  = "TokenSecretInvalid"
 )
 
-// defaultTokenKey is the key in the Secret that holds the token, unless the spec names
-// another.
+// defaultTokenKey is the default of the Secret key that holds the token.
 const defaultTokenKey = "token"
 
 // maxTokenLength is the maximum length that the API accepts, in bytes.
 const maxTokenLength = 512
 
 // readToken reads the token to send to a receiver. The author of a WebhookConfig can
-// have it sent to any address, so only users' own Secrets are allowed, not those managed
-// by the operator or by Kubernetes.
-func readToken(ctx context.Context, around cluster.Reader, config *v1alpha1.WebhookConfig) (string, error) {
+// choose any receiver, so readToken accepts only users' own Secrets, not Secrets that the
+// operator or Kubernetes manages.
+func readToken(ctx context.Context, reader cluster.Reader, config *v1alpha1.WebhookConfig) (string, error) {
 	name, key := config.Spec.AuthorizationTokenSecretRef.Name, cmp.Or(config.Spec.AuthorizationTokenSecretRef.Key, defaultTokenKey)
-	secret, err := around.GetSecret(ctx, "", reasonTokenSecretNotFound, name, "the token in key "+key)
+	secret, err := reader.GetSecret(ctx, "", reasonTokenSecretNotFound, name, "the token in key "+key)
 	if err != nil {
 		return "", err
 	}
@@ -47,7 +46,7 @@ func readToken(ctx context.Context, around cluster.Reader, config *v1alpha1.Webh
 	case cmp.Or(secret.Type, corev1.SecretTypeOpaque) != corev1.SecretTypeOpaque:
 		return "", invalidToken("Secret %s has type %s: use a Secret of type %s created for the receiver", name, secret.Type, corev1.SecretTypeOpaque)
 	case !isValidToken(token):
-		return "", invalidToken("Secret %s has no valid token in key %s: it must be 1 to %d visible ASCII characters without a trailing newline", name, key, maxTokenLength)
+		return "", invalidToken("Secret %s has no valid token in key %s: the token must be 1 to %d visible ASCII characters without a trailing newline", name, key, maxTokenLength)
 	}
 	return token, nil
 }
@@ -61,8 +60,8 @@ func isValidToken(text string) bool {
 	return text != "" && len(text) <= maxTokenLength && !strings.ContainsFunc(text, isInvisible)
 }
 
-// hashToken returns a hash of the token, keyed with the signing secret: it reveals
-// nothing about the token, however weak, without that secret.
+// hashToken returns a hash of the token, keyed with the signing secret. Without the signing
+// secret, the hash does not reveal even a weak token.
 func hashToken(secret, token string) string {
 	sum := hmac.New(sha256.New, []byte(secret))
 	sum.Write([]byte("authorization token\x00" + token))

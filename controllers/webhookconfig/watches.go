@@ -14,7 +14,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// Index names: WebhookConfigs by the Instance and by the Secret in their spec.
+// The indexes of WebhookConfigs by the Instance and by the Secret in their spec.
 const (
 	instanceIndex = "spec.instanceRef"
 	secretIndex   = "spec.authorizationTokenSecretRef"
@@ -24,8 +24,8 @@ const (
 // being callable, or is not callable for a different reason.
 func instanceReadinessChanged(update event.UpdateEvent) bool {
 	before, isInstance := update.ObjectOld.(*v1alpha1.Instance)
-	after, stillIs := update.ObjectNew.(*v1alpha1.Instance)
-	if !isInstance || !stillIs {
+	after, isStillInstance := update.ObjectNew.(*v1alpha1.Instance)
+	if !isInstance || !isStillInstance {
 		return false
 	}
 	was, is := instanceProblem(before.Name, before), instanceProblem(after.Name, after)
@@ -47,15 +47,15 @@ func (r *Reconciler) requestsForSiblings(ctx context.Context, found client.Objec
 	return r.listRequests(ctx, client.InNamespace(config.Namespace), client.MatchingFields{instanceIndex: config.Spec.InstanceRef.Name})
 }
 
-// requestsForTokenSecret returns requests for the WebhookConfigs whose specs name a
+// requestsForTokenSecret returns requests for the WebhookConfigs whose specs refer to a
 // Secret.
 func (r *Reconciler) requestsForTokenSecret(ctx context.Context, secret *metav1.PartialObjectMetadata) []reconcile.Request {
 	return r.listRequests(ctx, client.InNamespace(secret.Namespace), client.MatchingFields{secretIndex: secret.Name})
 }
 
-func (r *Reconciler) listRequests(ctx context.Context, which ...client.ListOption) []reconcile.Request {
+func (r *Reconciler) listRequests(ctx context.Context, options ...client.ListOption) []reconcile.Request {
 	var list v1alpha1.WebhookConfigList
-	if err := r.client.List(ctx, &list, append(which, client.UnsafeDisableDeepCopy)...); err != nil {
+	if err := r.client.List(ctx, &list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "failed to list affected WebhookConfigs")
 		return nil
 	}

@@ -17,7 +17,7 @@ func Expect(t *testing.T, name string, err error, want string) {
 		t.Errorf("%s: got %q (%v), want %q", name, got, err, want)
 	}
 	if found := problem.FromError(err); found != nil && found.Message == "" {
-		t.Errorf("%s: a problem without a message", name)
+		t.Errorf("%s: problem has no message", name)
 	}
 }
 
