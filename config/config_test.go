@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package config_test checks the chart, and the manifests that are generated from it,
-// against each other and against the code: both must install the same objects, with no
-// more permissions than the operator needs.
+// Package config_test checks that the chart and the kustomize manifests install the same
+// objects, that they match the code, and that they grant no more permissions than the
+// operator needs.
 package config_test
 
 import (
@@ -45,12 +45,11 @@ const (
 	releaseNamespace = "anamnesis-system"
 )
 
-// runTool runs one of the developer tools at the root of the repository and gives
-// what it prints.
+// runTool runs a developer tool in the root of the repository and returns its output.
 func runTool(arguments ...string) (string, error) {
 	command := exec.Command("go", append([]string{"tool", "-modfile=hack/tools/go.mod"}, arguments...)...)
 	command.Dir = repositoryRoot
-	command.Env = append(os.Environ(), "CGO_ENABLED=0") // as elsewhere, also under the race detector, which needs cgo
+	command.Env = append(os.Environ(), "CGO_ENABLED=0") // tools are built without cgo, even if the race detector enables it for tests
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); err != nil {
@@ -59,7 +58,7 @@ func runTool(arguments ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// renderKustomize builds the manifests of a folder.
+// renderKustomize renders the kustomization in a folder.
 func renderKustomize(t *testing.T, folder string) []*unstructured.Unstructured {
 	t.Helper()
 	output, err := runTool("kustomize", "build", folder)
@@ -69,9 +68,8 @@ func renderKustomize(t *testing.T, folder string) []*unstructured.Unstructured {
 	return parseManifests(t, output)
 }
 
-// renderChart renders the chart's templates with some values. Helm built from its
-// module does not know which Kubernetes version it was built for, so renderChart sets
-// one.
+// renderChart renders the chart's templates with the values. Helm has no default Kubernetes
+// version if it is built from its module, so renderChart sets one.
 func renderChart(values ...string) (string, error) {
 	arguments := []string{
 		"helm", "template", releaseName, "charts/anamnesis", "--namespace", releaseNamespace,
@@ -129,23 +127,24 @@ func findKind(t *testing.T, objects []*unstructured.Unstructured, kind string) *
 		}
 	}
 	if len(found) != 1 {
-		t.Fatalf("there are %d objects of kind %s, want 1", len(found), kind)
+		t.Fatalf("got %d objects of kind %s, want 1", len(found), kind)
 	}
 	return found[0]
 }
 
-// convert converts an object into its Go type and refuses fields that it lacks.
+// convert converts an object to its Go type and rejects unknown fields.
 func convert[T any](t *testing.T, object *unstructured.Unstructured) *T {
 	t.Helper()
-	into := new(T)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, into, true); err != nil {
-		t.Fatalf("%s: %v", objectKey(object), err)
+	typed := new(T)
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, typed, true); err != nil {
+		t.Fatalf("converting %s: %v", objectKey(object), err)
 	}
-	return into
+	return typed
 }
 
-// comparableObjects are the objects by key, without what only one way of installing
-// has: the Namespace, which Helm makes by a flag, and Helm's own labels.
+// comparableObjects returns the objects by key, without the differences between the two
+// installation methods: the Namespace, which Helm creates with --create-namespace, and
+// Helm's own labels.
 func comparableObjects(objects []*unstructured.Unstructured) map[string]map[string]any {
 	byKey := map[string]map[string]any{}
 	for _, object := range objects {
@@ -179,42 +178,41 @@ func TestChartMatchesKustomize(t *testing.T) {
 		}
 	}
 	if len(wanted) < 9 {
-		t.Errorf("only %d objects were compared", len(wanted))
+		t.Errorf("compared %d objects, want at least 9", len(wanted))
 	}
 }
 
-// TestNamespacedInstall has rights in the namespaces of the list and nowhere
-// else: the role is one of the cluster, but no binding of the cluster refers to
-// it.
+// TestNamespacedInstall checks that a namespaced installation has permissions only in the
+// watched namespaces: it has a ClusterRole, but no ClusterRoleBinding refers to it.
 func TestNamespacedInstall(t *testing.T) {
 	t.Parallel()
 	everywhere := convert[rbacv1.ClusterRole](t, findKind(t, mustRenderChart(t), "ClusterRole"))
 	objects := mustRenderChart(t, "watch.namespaces={clinic,pharmacy}")
 	const binding = "anamnesis-operator-namespaced"
-	hold := rbacv1.PolicyRule{
+	guardRule := rbacv1.PolicyRule{
 		APIGroups: []string{rbacv1.GroupName}, Resources: []string{"rolebindings"}, ResourceNames: []string{binding}, Verbs: []string{"get", "patch"},
 	}
 	role := convert[rbacv1.ClusterRole](t, findKind(t, objects, "ClusterRole"))
-	if diff := cmp.Diff(append(everywhere.Rules, hold), role.Rules); diff != "" {
-		t.Errorf("the rules are not those of an install for the cluster, and to hold the binding (-want +got):\n%s", diff)
+	if diff := cmp.Diff(append(everywhere.Rules, guardRule), role.Rules); diff != "" {
+		t.Errorf("rules of the ClusterRole (-want +got):\n%s", diff)
 	}
 	bound := map[string]string{}
-	const looks = "anamnesis-operator:anamnesis-system"
+	const endpointsRole = "anamnesis-operator:anamnesis-system"
 	for _, object := range objects {
 		switch object.GetKind() {
 		case "Role":
 			rules := convert[rbacv1.Role](t, object).Rules
 			want := []rbacv1.PolicyRule{{APIGroups: []string{"discovery.k8s.io"}, Resources: []string{"endpointslices"}, Verbs: []string{"list"}}}
 			if diff := cmp.Diff(want, rules); object.GetNamespace() == "default" && diff != "" {
-				t.Errorf("what it may do where the Kubernetes API is (-want +got):\n%s", diff)
+				t.Errorf("rules in namespace default (-want +got):\n%s", diff)
 			}
 		case "ClusterRoleBinding":
-			t.Errorf("%s reaches beyond the namespaces of the list", objectKey(object))
+			t.Errorf("%s grants permissions outside the watched namespaces", objectKey(object))
 		case "RoleBinding":
 			found := convert[rbacv1.RoleBinding](t, object)
 			bound[found.Namespace+"/"+found.Name] = fmt.Sprintf("%s %s to %v", found.RoleRef.Kind, found.RoleRef.Name, found.Subjects)
 			if len(found.Finalizers) > 0 {
-				t.Errorf("%s has finalizers: without an operator it could not be deleted", objectKey(object))
+				t.Errorf("%s has finalizers, so it cannot be deleted without a running operator", objectKey(object))
 			}
 		}
 	}
@@ -223,20 +221,20 @@ func TestNamespacedInstall(t *testing.T) {
 		"clinic/" + binding:                      "ClusterRole anamnesis-operator:anamnesis-system to " + operator,
 		"pharmacy/" + binding:                    "ClusterRole anamnesis-operator:anamnesis-system to " + operator,
 		releaseNamespace + "/anamnesis-operator": "Role anamnesis-operator to " + operator,
-		"default/" + looks:                       "Role " + looks + " to " + operator,
+		"default/" + endpointsRole:               "Role " + endpointsRole + " to " + operator,
 	}
 	if diff := cmp.Diff(want, bound); diff != "" {
 		t.Errorf("bindings (-want +got):\n%s", diff)
 	}
 	for _, argument := range []string{"--namespaces=clinic,pharmacy", "--role-binding=" + binding} {
 		if arguments := operatorPod(t, objects).Spec.Containers[0].Args; !slices.Contains(arguments, argument) {
-			t.Errorf("the operator lacks the argument %s: %v", argument, arguments)
+			t.Errorf("argument %s is missing: %v", argument, arguments)
 		}
 	}
 }
 
-// TestNamespacedInstallsDoNotCollide installs two releases of one name, which
-// share no object of the cluster.
+// TestNamespacedInstallsDoNotCollide checks that two releases with the same name in
+// different namespaces share no cluster-scoped objects.
 func TestNamespacedInstallsDoNotCollide(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -248,15 +246,15 @@ func TestNamespacedInstallsDoNotCollide(t *testing.T) {
 		}
 		for _, object := range parseManifests(t, output) {
 			if seen[objectKey(object)] {
-				t.Errorf("%s belongs to both", objectKey(object))
+				t.Errorf("%s belongs to both releases", objectKey(object))
 			}
 			seen[objectKey(object)] = true
 		}
 	}
 }
 
-// TestOwnNamespaceRole keeps all Secrets but one out of what the operator may
-// always do: an install for some namespaces must not read those of its own.
+// TestOwnNamespaceRole checks the permissions in the operator's own namespace: a
+// namespaced installation must not read any Secret there except the Secret of its CA.
 func TestOwnNamespaceRole(t *testing.T) {
 	t.Parallel()
 	role := convert[rbacv1.Role](t, findKind(t, mustRenderChart(t), "Role"))
@@ -281,23 +279,23 @@ func TestChartValues(t *testing.T) {
 		values []string
 		want   string
 	}{
-		"a tag":            {[]string{"image.tag=v9"}, "image: ghcr.io/anamnesis-dev/operator:v9"},
-		"a digest":         {[]string{"image.tag=v9", "image.digest=" + digest}, "image: ghcr.io/anamnesis-dev/operator@" + digest},
-		"the server's tag": {[]string{"serverImage.repository=registry.example/s", "serverImage.tag=v9"}, "--server-image=registry.example/s:v9"},
-		"a label selector": {[]string{`watch.labelSelector=tier in (gold\,silver)`}, `"--watch-label-selector=tier in (gold,silver)"`},
+		"tag":              {[]string{"image.tag=v9"}, "image: ghcr.io/anamnesis-dev/operator:v9"},
+		"digest":           {[]string{"image.tag=v9", "image.digest=" + digest}, "image: ghcr.io/anamnesis-dev/operator@" + digest},
+		"server image tag": {[]string{"serverImage.repository=registry.example/s", "serverImage.tag=v9"}, "--server-image=registry.example/s:v9"},
+		"label selector":   {[]string{`watch.labelSelector=tier in (gold\,silver)`}, `"--watch-label-selector=tier in (gold,silver)"`},
 		"concurrency":      {[]string{"maxConcurrentReconciles=50"}, "--max-concurrent-reconciles=50"},
-		"the server's digest": {
+		"server image digest": {
 			[]string{"serverImage.repository=registry.example/s", "serverImage.tag=v9", "serverImage.digest=" + digest, "image.digest=" + digest, "requireDigests=true"},
 			"--server-image=registry.example/s@" + digest,
 		},
-		"a longer soak":   {[]string{"waveSoak=1h"}, "--wave-soak=1h"},
-		"another domain":  {[]string{"clusterDomain=corp.example"}, "--cluster-domain=corp.example"},
-		"resolvers":       {[]string{"dnsResolvers={10.0.0.2/32,fd00::/64}"}, "--dns-resolvers=10.0.0.2/32,fd00::/64"},
-		"careful updates": {[]string{"maxConcurrentImageUpdates=1"}, "--max-concurrent-image-updates=1"},
-		"a longer resync": {[]string{"resyncPeriod=1h"}, "--resync-period=1h"},
-		"replicas":        {[]string{"replicas=2"}, "replicas: 2"},
-		"other API ports": {[]string{"networkPolicy.kubernetesAPIPorts={16443}"}, "port: 16443"},
-		"another name":    {[]string{"fullnameOverride=ops"}, "name: ops-metrics"},
+		"soak":           {[]string{"waveSoak=1h"}, "--wave-soak=1h"},
+		"cluster domain": {[]string{"clusterDomain=corp.example"}, "--cluster-domain=corp.example"},
+		"DNS resolvers":  {[]string{"dnsResolvers={10.0.0.2/32,fd00::/64}"}, "--dns-resolvers=10.0.0.2/32,fd00::/64"},
+		"image updates":  {[]string{"maxConcurrentImageUpdates=1"}, "--max-concurrent-image-updates=1"},
+		"resync period":  {[]string{"resyncPeriod=1h"}, "--resync-period=1h"},
+		"replicas":       {[]string{"replicas=2"}, "replicas: 2"},
+		"API ports":      {[]string{"networkPolicy.kubernetesAPIPorts={16443}"}, "port: 16443"},
+		"name":           {[]string{"fullnameOverride=ops"}, "name: ops-metrics"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -306,7 +304,7 @@ func TestChartValues(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !strings.Contains(output, test.want) {
-				t.Errorf("with %v the chart does not say %q", test.values, test.want)
+				t.Errorf("output with %v does not contain %q", test.values, test.want)
 			}
 		})
 	}
@@ -315,46 +313,46 @@ func TestChartValues(t *testing.T) {
 func TestChartRejectsInvalidValues(t *testing.T) {
 	t.Parallel()
 	for name, value := range map[string]string{
-		"an unknown value":         "serverimage.tag=v9",
-		"a namespace that is none": "watch.namespaces={Clinic_1}",
-		"no concurrency":           "maxConcurrentReconciles=0",
-		"a resync without a unit":  "resyncPeriod=600",
-		"a digest cut short":       "image.digest=sha256:abc",
-		"a tag with a digest":      "image.repository=registry.example/o@sha256:abc",
-		"a soak without a unit":    "waveSoak=600",
-		"a domain that is none":    "clusterDomain=cluster_local",
-		"a resolver, not a range":  "dnsResolvers={10.0.0.2}",
-		"a port that is none":      "networkPolicy.kubernetesAPIPorts={70000}",
-		"a pull policy of its own": "image.pullPolicy=Sometimes",
+		"unknown value":            "serverimage.tag=v9",
+		"invalid namespace":        "watch.namespaces={Clinic_1}",
+		"zero concurrency":         "maxConcurrentReconciles=0",
+		"resync without a unit":    "resyncPeriod=600",
+		"truncated digest":         "image.digest=sha256:abc",
+		"repository with a digest": "image.repository=registry.example/o@sha256:abc",
+		"soak without a unit":      "waveSoak=600",
+		"invalid domain":           "clusterDomain=cluster_local",
+		"resolver without a CIDR":  "dnsResolvers={10.0.0.2}",
+		"invalid port":             "networkPolicy.kubernetesAPIPorts={70000}",
+		"unknown pull policy":      "image.pullPolicy=Sometimes",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := renderChart(value)
 			if err == nil {
-				t.Fatalf("%s was taken", value)
+				t.Fatalf("chart accepted %s", value)
 			}
 			if !strings.Contains(err.Error(), "values don't meet the specifications of the schema") {
-				t.Errorf("%s was refused for another reason: %v", value, err)
+				t.Errorf("%s: got error %v, want a schema error", value, err)
 			}
 		})
 	}
 }
 
-// TestChartRequiresDigests checks that the chart rejects tags if requireDigests is set
-// and names the missing digest.
+// TestChartRequiresDigests checks that the chart reports a missing digest if
+// requireDigests is set.
 func TestChartRequiresDigests(t *testing.T) {
 	t.Parallel()
 	digest := "sha256:" + strings.Repeat("a", 64)
 	for given, missing := range map[string]string{"image.digest": "serverImage.digest is missing", "serverImage.digest": "image.digest is missing"} {
 		_, err := renderChart("requireDigests=true", given+"="+digest)
 		if err == nil || !strings.Contains(err.Error(), missing) {
-			t.Errorf("with %s alone: %v, want %q", given, err, missing)
+			t.Errorf("with only %s: got error %v, want %q", given, err, missing)
 		}
 	}
 }
 
-// TestBaseImagesArePinned pins the base images and the builder image. A change of
-// either requires a change here.
+// TestBaseImagesArePinned checks that the Dockerfile pins all base images by tag and
+// digest.
 func TestBaseImagesArePinned(t *testing.T) {
 	t.Parallel()
 	content, err := os.ReadFile("../Dockerfile")
@@ -368,12 +366,12 @@ func TestBaseImagesArePinned(t *testing.T) {
 	fixed := regexp.MustCompile(`^[a-z./-]+:[a-z0-9.]+@sha256:[0-9a-f]{64}$`)
 	for _, image := range images {
 		if !fixed.MatchString(image[1]) {
-			t.Errorf("%q is not named by tag and digest", image[1])
+			t.Errorf("%q is not pinned by tag and digest", image[1])
 		}
 	}
 	for _, from := range regexp.MustCompile(`(?m)^FROM .*$`).FindAllString(string(content), -1) {
 		if !strings.Contains(from, "${BASE}") && !strings.Contains(from, "${GO_IMAGE}") {
-			t.Errorf("%q names an image of its own", from)
+			t.Errorf("%q does not use a pinned base image", from)
 		}
 	}
 }
@@ -382,7 +380,7 @@ func TestNetworkPolicyCanBeDisabled(t *testing.T) {
 	t.Parallel()
 	for _, object := range mustRenderChart(t, "networkPolicy.enabled=false") {
 		if object.GetKind() == "NetworkPolicy" {
-			t.Errorf("%s is there", objectKey(object))
+			t.Errorf("unexpected %s", objectKey(object))
 		}
 	}
 }
@@ -392,8 +390,8 @@ func operatorPod(t *testing.T, objects []*unstructured.Unstructured) *corev1.Pod
 	return &convert[appsv1.Deployment](t, findKind(t, objects, "Deployment")).Spec.Template
 }
 
-// TestOperatorMeetsRestrictedPodSecurity holds the operator's pod against the level that its
-// own namespace enforces.
+// TestOperatorMeetsRestrictedPodSecurity checks that the operator's pod meets the restricted
+// Pod Security Standard, which its namespace enforces.
 func TestOperatorMeetsRestrictedPodSecurity(t *testing.T) {
 	t.Parallel()
 	evaluator, err := psapolicy.NewEvaluator(psapolicy.DefaultChecks(), nil)
@@ -404,12 +402,12 @@ func TestOperatorMeetsRestrictedPodSecurity(t *testing.T) {
 	restricted := psaapi.LevelVersion{Level: psaapi.LevelRestricted, Version: psaapi.LatestVersion()}
 	result := psapolicy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &pod.ObjectMeta, &pod.Spec))
 	if !result.Allowed {
-		t.Errorf("the operator's pod breaks the restricted level: %s", result.ForbiddenDetail())
+		t.Errorf("operator pod violates the restricted level: %s", result.ForbiddenDetail())
 	}
 }
 
-// TestAdminAccessLabelIsShared keeps the label that opens the operator's metrics
-// the same as the one that opens those of the tenants.
+// TestAdminAccessLabelIsShared checks that the same label grants access to the metrics of
+// the operator and of Instances.
 func TestAdminAccessLabelIsShared(t *testing.T) {
 	t.Parallel()
 	policy := findKind(t, mustRenderChart(t), "NetworkPolicy")
@@ -418,12 +416,13 @@ func TestAdminAccessLabelIsShared(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Count(string(encoded), resources.AdminAccessLabel+`: "true"`); got != 2 {
-		t.Errorf("the label %s stands %d times in the policy, want 2:\n%s", resources.AdminAccessLabel, got, encoded)
+		t.Errorf("label %s occurs %d times in the policy, want 2:\n%s", resources.AdminAccessLabel, got, encoded)
 	}
 }
 
-// TestNetworkPolicyAllowsInstances: the operator calls an Instance before it says
-// that it is ready, so its policy lets it reach the port that pods serve at.
+// TestNetworkPolicyAllowsInstances checks that the operator's policy allows egress to the
+// serving port of Instances, because the operator calls an Instance before it reports the
+// Instance as ready.
 func TestNetworkPolicyAllowsInstances(t *testing.T) {
 	t.Parallel()
 	policy := convert[networkingv1.NetworkPolicy](t, findKind(t, mustRenderChart(t), "NetworkPolicy"))
@@ -440,12 +439,11 @@ func TestNetworkPolicyAllowsInstances(t *testing.T) {
 		})
 	}
 	if !slices.ContainsFunc(policy.Spec.Egress, allowed) {
-		t.Errorf("the operator may not reach pods with the labels %v: %+v", template.Labels, policy.Spec.Egress)
+		t.Errorf("policy does not allow egress to pods with the labels %v: %+v", template.Labels, policy.Spec.Egress)
 	}
 }
 
-// TestSamples decodes every sample strictly: a field that the API does not have
-// is a mistake.
+// TestSamples checks that all samples decode without unknown fields.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("samples/*.yaml")
@@ -475,7 +473,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestSamplesKustomization has what `make run` applies.
+// TestSamplesKustomization checks the objects that `make run` applies.
 func TestSamplesKustomization(t *testing.T) {
 	t.Parallel()
 	var keys []string

@@ -25,18 +25,18 @@ func readManifest(t *testing.T, file string) *unstructured.Unstructured {
 	}
 	objects := parseManifests(t, string(content))
 	if len(objects) != 1 {
-		t.Fatalf("%s holds %d objects, want 1", file, len(objects))
+		t.Fatalf("%s contains %d objects, want 1", file, len(objects))
 	}
 	return objects[0]
 }
 
-// crdSchema is the OpenAPI schema of Instance at a path of property names.
+// crdSchema returns the part of the OpenAPI schema of Instance at a path.
 func crdSchema(t *testing.T, path ...string) map[string]any {
 	t.Helper()
 	definition := readManifest(t, "crd/bases/anamnesis.dev_instances.yaml")
 	versions, _, err := unstructured.NestedSlice(definition.Object, "spec", "versions")
 	if err != nil || len(versions) != 1 {
-		t.Fatalf("the CRD has %d versions (%v), want 1", len(versions), err)
+		t.Fatalf("CRD has %d versions (error %v), want 1", len(versions), err)
 	}
 	at, _, err := unstructured.NestedMap(versions[0].(map[string]any), "schema", "openAPIV3Schema")
 	for _, step := range path {
@@ -45,13 +45,13 @@ func crdSchema(t *testing.T, path ...string) map[string]any {
 		}
 	}
 	if err != nil || at == nil {
-		t.Fatalf("the CRD has no schema at %v: %v", path, err)
+		t.Fatalf("CRD has no schema at %v: %v", path, err)
 	}
 	return at
 }
 
-// TestNameLengthRuleMatchesResources keeps the rule of the API and the length that the objects' names
-// leave for it the same.
+// TestNameLengthRuleMatchesResources checks that the CRD limits the length of an Instance's
+// name to the length that the names of its objects allow.
 func TestNameLengthRuleMatchesResources(t *testing.T) {
 	t.Parallel()
 	want := fmt.Sprintf("self.metadata.name.size() <= %d", resources.MaxInstanceNameLength)
@@ -64,10 +64,11 @@ func TestNameLengthRuleMatchesResources(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("no rule of Instance says %q: %v", want, rules)
+	t.Errorf("rule %q not found in %v", want, rules)
 }
 
-// TestDefaultApplicationHasEveryScope asks the API which scopes there are.
+// TestDefaultApplicationHasEveryScope checks that the default application has all scopes
+// that the CRD defines.
 func TestDefaultApplicationHasEveryScope(t *testing.T) {
 	t.Parallel()
 	enum, _, err := unstructured.NestedStringSlice(
@@ -82,26 +83,26 @@ func TestDefaultApplicationHasEveryScope(t *testing.T) {
 	slices.Sort(enum)
 	slices.Sort(got)
 	if diff := cmp.Diff(enum, got); diff != "" {
-		t.Errorf("scopes of an application that names none (-API +got):\n%s", diff)
+		t.Errorf("scopes of the default application (-want +got):\n%s", diff)
 	}
 }
 
-// maxPermissions is the most that the operator may do, by resource. A rule that the code
-// asks for beyond it needs a reason here.
+// maxPermissions are the permissions that the operator may have, by resource. Each group
+// documents its purpose.
 var maxPermissions = map[string][]string{
-	// What it looks after. It never makes or deletes an Instance.
+	// The operator never creates or deletes an Instance.
 	"anamnesis.dev/instances":        {"get", "list", "watch", "patch"},
 	"anamnesis.dev/instances/status": {"patch"},
-	// Owner references that block the deletion of their owner need this where
-	// the cluster asks for it.
+	// Some clusters require this permission for owner references that block the deletion of
+	// the owner.
 	"anamnesis.dev/instances/finalizers": {"update"},
 
-	// WebhookConfigs are reconciled in the same way.
+	// WebhookConfigs require the same permissions as Instances.
 	"anamnesis.dev/webhookconfigs":            {"get", "list", "watch", "patch"},
 	"anamnesis.dev/webhookconfigs/status":     {"patch"},
 	"anamnesis.dev/webhookconfigs/finalizers": {"update"},
 
-	// What an Instance is made of.
+	// The objects that an Instance owns.
 	"/configmaps":                       {"get", "list", "watch", "create", "patch", "delete"},
 	"/persistentvolumeclaims":           {"get", "list", "watch", "create", "patch", "delete"},
 	"/secrets":                          {"get", "list", "watch", "create", "patch", "delete"},
@@ -112,18 +113,19 @@ var maxPermissions = map[string][]string{
 	"networking.k8s.io/networkpolicies": {"get", "list", "watch", "create", "patch", "delete"},
 	"policy/poddisruptionbudgets":       {"get", "list", "watch", "create", "patch", "delete"},
 
-	// Where it reads the answer of a preflight check, the template that was good
-	// last, and what keeps pods and volumes from coming up.
+	// The operator reads the result of a preflight check from pods, the last ready template
+	// from ReplicaSets, and the causes of failures of pods and volumes from events and storage
+	// classes.
 	"/pods":                         {"list"},
 	"apps/replicasets":              {"list"},
 	"/events":                       {"list"},
 	"storage.k8s.io/storageclasses": {"get", "list"},
 
-	// Where the Kubernetes API serves, which databases are not reached at, and
-	// whether the address of an Instance has a pod behind it.
+	// EndpointSlices contain the addresses of the Kubernetes API, which are excluded from
+	// database connections, and show whether an Instance's Service has endpoints.
 	"discovery.k8s.io/endpointslices": {"list"},
 
-	// What it tells people.
+	// The operator records events.
 	"events.k8s.io/events": {"create", "patch"},
 }
 
@@ -133,30 +135,30 @@ func TestRoleIsMinimal(t *testing.T) {
 	granted := 0
 	for _, rule := range role.Rules {
 		if len(rule.NonResourceURLs) > 0 {
-			t.Errorf("the role grants addresses that are no resources: %v", rule.NonResourceURLs)
+			t.Errorf("role grants access to non-resource URLs: %v", rule.NonResourceURLs)
 		}
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
 				granted++
 				for _, verb := range rule.Verbs {
 					if name := group + "/" + resource; !slices.Contains(maxPermissions[name], verb) {
-						t.Errorf("the role grants %s on %s, which is not needed", verb, name)
+						t.Errorf("role grants the unnecessary permission %s on %s", verb, name)
 					}
 				}
 			}
 		}
 	}
 	if granted == 0 {
-		t.Error("the role grants nothing")
+		t.Error("role grants no permissions")
 	}
 }
 
-// TestChartRoleMatchesGenerated compares with the copy that the chart's templates
-// read.
+// TestChartRoleMatchesGenerated checks that the chart's copy of the role matches the
+// generated role.
 func TestChartRoleMatchesGenerated(t *testing.T) {
 	t.Parallel()
 	want := readManifest(t, "rbac/role.yaml").Object
 	if diff := cmp.Diff(want, readManifest(t, "../charts/anamnesis/files/role.yaml").Object); diff != "" {
-		t.Errorf("the chart's role is not the generated one: run 'make generate' (-want +got):\n%s", diff)
+		t.Errorf("chart role differs from the generated role: run 'make generate' (-want +got):\n%s", diff)
 	}
 }

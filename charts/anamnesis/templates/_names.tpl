@@ -9,12 +9,12 @@
 {{- end -}}
 {{- end -}}
 
-{{/* The name of the RoleBinding in each namespace of an install for some. */}}
+{{/* The name of the RoleBinding in each namespace of watch.namespaces. */}}
 {{- define "anamnesis.namespacedBinding" -}}
 {{ include "anamnesis.name" . }}-namespaced
 {{- end -}}
 
-{{/* The labels that select the operator's pods. They never change. */}}
+{{/* The selector labels of the operator's pods. They must not change. */}}
 {{- define "anamnesis.selector" -}}
 app.kubernetes.io/name: anamnesis-operator
 app.kubernetes.io/instance: {{ .Release.Name }}
@@ -27,7 +27,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
-{{/* The reference of an image: a dict of the name of its value and the root. */}}
+{{/* The reference of an image. The argument is a dict with the name of its value and the root context. */}}
 {{- define "anamnesis.image" -}}
 {{- with index .root.Values .value -}}
 {{- if .digest -}}
@@ -40,7 +40,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
-{{/* What the operator may do with Instances and their objects, generated from its code. */}}
+{{/* The operator's permissions for Instances and their objects, generated from its code. */}}
 {{- define "anamnesis.rules" -}}
 {{- (.Files.Get "files/role.yaml" | fromYaml).rules | toYaml -}}
 {{- end -}}
