@@ -2,8 +2,8 @@
 
 // Package client is a Go client for an Anamnesis instance: the symptom assessment
 // under /v3 as Engine, and the guidance platform under /api as Guidance. Types and
-// calls are generated from the two contracts into the subpackages. This package holds
-// what both need: credentials, access tokens, errors and options. It neither contains
+// calls are generated from the two contracts into the subpackages. This package contains
+// the shared parts: credentials, access tokens, errors and options. It neither contains
 // nor imports server code.
 //
 // The caller keeps the evidence of an interview. Each call sends all of it, and the
@@ -82,10 +82,10 @@ func New(address string, credentials Credentials, options ...Option) (*Client, e
 func parseBaseURL(address string) (string, error) {
 	base, err := url.Parse(address)
 	if err != nil {
-		return "", fmt.Errorf("reading the address of the instance: %w", err)
+		return "", fmt.Errorf("parsing the instance address: %w", err)
 	}
 	if base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" || base.User != nil {
-		return "", fmt.Errorf("the address of the instance is %q, and has to be one such as https://demo.example", base.Redacted())
+		return "", fmt.Errorf("invalid instance address %q: expected a URL such as https://demo.example", base.Redacted())
 	}
 	return strings.TrimSuffix(base.String(), "/"), nil
 }

@@ -27,14 +27,14 @@ func TestNewValidatesAddress(t *testing.T) {
 		"https://demo.example":      "<nil>",
 		"http://127.0.0.1:8080/":    "<nil>",
 		"https://demo.example/acme": "<nil>",
-		"":                          `is "", and has to be one such as https://demo.example`,
-		"demo.example":              "has to be one such as",
-		"ftp://demo.example":        "has to be one such as",
-		"https://":                  "has to be one such as",
-		"https://demo.example?a=b":  "has to be one such as",
-		"https://demo.example#a":    "has to be one such as",
+		"":                          `invalid instance address "": expected a URL such as https://demo.example`,
+		"demo.example":              "invalid instance address",
+		"ftp://demo.example":        "invalid instance address",
+		"https://":                  "invalid instance address",
+		"https://demo.example?a=b":  "invalid instance address",
+		"https://demo.example#a":    "invalid instance address",
 		"https://a:hush@example":    "https://a:xxxxx@example",
-		"https://demo.example:port": "reading the address of the instance",
+		"https://demo.example:port": "parsing the instance address",
 	} {
 		if _, err := client.New(address, portal); !strings.Contains(fmt.Sprint(err), want) || strings.Contains(fmt.Sprint(err), "hush") {
 			t.Errorf("%s: got %v, want %s", address, err, want)
@@ -46,7 +46,7 @@ func TestNewValidatesAddress(t *testing.T) {
 func TestCredentialsHideKey(t *testing.T) {
 	t.Parallel()
 	if got := fmt.Sprintf("%v %+v %s", portal, portal, &portal); strings.Contains(got, portal.AppKey) || !strings.Contains(got, "portal") {
-		t.Errorf("got %s", got)
+		t.Errorf("credentials are printed as %s", got)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestWithRootCAs(t *testing.T) {
 		}
 		_, err = c.Engine.GetInfo(t.Context())
 		if _, untrusted := errors.AsType[x509.UnknownAuthorityError](err); good && err != nil || !good && !untrusted {
-			t.Errorf("with its authority: %t, got %v", good, err)
+			t.Errorf("with the CA: %t, got error %v", good, err)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func TestClientImportsNoServerPackages(t *testing.T) {
 	for line := range strings.Lines(string(list)) {
 		for _, foreign := range []string{"/apiserver", "/controllers", "kin-openapi", "go-chi", "k8s.io"} {
 			if strings.Contains(line, foreign) {
-				t.Errorf("the client brings %s", line)
+				t.Errorf("client depends on %s", line)
 			}
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"net/http"
 )
 
-// An Editor changes a request before it is sent. Any function of this type will do;
-// the functions below set the headers that the contracts define for all calls.
+// An Editor changes a request before it is sent. The
+// functions below set the headers that the contracts define for all calls.
 type Editor = func(ctx context.Context, request *http.Request) error
 
-// Model selects the model that answers, such as service-en. Defaults to the first
+// Model selects the model of a call, such as service-en. Defaults to the first
 // model that the instance serves.
 func Model(id string) Editor { return setHeader("Model", id) }
 

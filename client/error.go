@@ -32,7 +32,7 @@ type Error struct {
 	// RequestID identifies the call in the instance's log.
 	RequestID string
 	// RetryAfter is how long to wait before retrying, or zero if the response does not
-	// say.
+	// specify it.
 	RetryAfter time.Duration
 }
 

@@ -60,10 +60,10 @@ func TestErrorFromServer(t *testing.T) {
 			return c.Engine.SendFeedback(ctx, &enginev3.SendFeedbackParams{InterviewID: "one"},
 				enginev3.Feedback{PatientIntentBefore: before, PatientIntentAfter: before}, client.RequestID("mine"))
 		}, client.Error{Method: "POST", Path: "/v3/interviews/feedback", Status: 422, RequestID: "mine"}, "custom_label"},
-		"no token, wrong key":      {newClient(t, i.handler, wrong), usage, client.Error{Method: "POST", Path: "/api/auth/token", Status: 401, Code: "invalid_client"}, "key is wrong"},
-		"no token, other instance": {newClient(t, i.handler, elsewhere), usage, client.Error{Method: "POST", Path: "/api/auth/token", Status: 401, Code: "invalid_client"}, "Instance-Id"},
-		"no token, other's scope":  {newClient(t, i.handler, greedy), usage, client.Error{Method: "POST", Path: "/api/auth/token", Status: 400, Code: "invalid_scope"}, "config:read"},
-		"token lacks the scope":    {newClient(t, i.handler, kiosk), usage, client.Error{Method: "GET", Path: "/api/mgp/v1/usage", Status: 403, RequestID: "mine"}, "config:read"},
+		"no token, wrong key":       {newClient(t, i.handler, wrong), usage, client.Error{Method: "POST", Path: "/api/auth/token", Status: 401, Code: "invalid_client"}, "key is wrong"},
+		"no token, other instance":  {newClient(t, i.handler, elsewhere), usage, client.Error{Method: "POST", Path: "/api/auth/token", Status: 401, Code: "invalid_client"}, "Instance-Id"},
+		"no token, forbidden scope": {newClient(t, i.handler, greedy), usage, client.Error{Method: "POST", Path: "/api/auth/token", Status: 400, Code: "invalid_scope"}, "config:read"},
+		"token lacks the scope":     {newClient(t, i.handler, kiosk), usage, client.Error{Method: "GET", Path: "/api/mgp/v1/usage", Status: 403, RequestID: "mine"}, "config:read"},
 		"wrong field": {newClient(t, i.handler, portal), usage, client.Error{
 			Method: "GET", Path: "/api/mgp/v1/usage", Status: 422, RequestID: "mine",
 			Fields: []guidance.FieldError{{Field: "from"}},
@@ -74,7 +74,7 @@ func TestErrorFromServer(t *testing.T) {
 			err := test.call(t.Context(), test.client)
 			got, ok := errors.AsType[*client.Error](err)
 			if !ok || !strings.Contains(err.Error(), test.says) {
-				t.Fatalf("got %v, which does not say %s", err, test.says)
+				t.Fatalf("got error %v, want %s", err, test.says)
 			}
 			ignored := []cmp.Option{cmpopts.IgnoreFields(client.Error{}, "Message"), cmpopts.IgnoreFields(guidance.FieldError{}, "Message")}
 			if test.want.RequestID == "" { // the OAuth library requested the token
@@ -133,11 +133,11 @@ func TestErrorFromProxy(t *testing.T) {
 func TestRedirectIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	thief := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		t.Errorf("called with %v", r.Header)
+		t.Errorf("request was redirected with headers %v", r.Header)
 	}))
 	t.Cleanup(thief.Close)
 	_, err := newStubClient(t, 307, "", "Location", thief.URL).Engine.GetInfo(t.Context())
-	if refused, ok := errors.AsType[*client.Error](err); !ok || refused.Status != 307 {
+	if apiErr, ok := errors.AsType[*client.Error](err); !ok || apiErr.Status != 307 {
 		t.Errorf("got %v", err)
 	}
 }

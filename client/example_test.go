@@ -68,8 +68,8 @@ func ExampleError() {
 		return
 	}
 	_, err = c.Engine.GetInfo(context.Background())
-	if refused, ok := errors.AsType[*client.Error](err); ok {
-		fmt.Println(refused.Status, refused.Message)
+	if apiErr, ok := errors.AsType[*client.Error](err); ok {
+		fmt.Println(apiErr.Status, apiErr.Message)
 	}
 	// Output: 403 App-Id or App-Key is missing or wrong
 }

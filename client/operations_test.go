@@ -95,24 +95,24 @@ func TestNullRoundTrip(t *testing.T) {
 	c := newClient(t, newTestInstance(t).handler, portal).Engine
 	advice, err := c.RecommendSpecialist(t.Context(), newInterview(true))
 	if err != nil || advice.RecommendedSpecialist != nil || advice.RecommendedChannel != nil {
-		t.Errorf("in an emergency: got %v, %v", advice, err)
+		t.Errorf("emergency: got advice %v, error %v", advice, err)
 	}
 	symptom, err := c.GetSymptom(t.Context(), "s_1", &enginev3.GetSymptomParams{AgeValue: 34})
 	if err != nil || symptom.ParentID != nil || symptom.Seriousness != nil || symptom.Question == nil {
-		t.Errorf("without a parent: got %v, %v", symptom, err)
+		t.Errorf("symptom without a parent: got %v, error %v", symptom, err)
 	}
 	asked := newInterview(false)
 	asked.Extras = &enginev3.InterviewExtras{EnableSymptomDuration: new(true)}
 	if question := mustDiagnose(t, c, asked); question == nil || question.Type != enginev3.QuestionTypeDuration {
-		t.Errorf("with nothing said of the duration: asked %v", question)
+		t.Errorf("unset duration: got question %v", question)
 	}
 	asked.Evidence[0].Duration.SetNull()
 	if question := mustDiagnose(t, c, asked); question == nil || question.Type == enginev3.QuestionTypeDuration {
-		t.Errorf("with an unknown duration: asked %v", question)
+		t.Errorf("unknown duration: got question %v", question)
 	}
 	asked.Evidence[0].Source = new(enginev3.SourcePredefined)
 	if question := mustDiagnose(t, c, asked); question != nil {
-		t.Errorf("without initial evidence: asked %v", question)
+		t.Errorf("no initial evidence: got question %v", question)
 	}
 }
 

@@ -44,7 +44,7 @@ func TestAnswerReturnsNextQuestion(t *testing.T) {
 	for answer, more := range map[string]bool{`[{"id":"s_21"}]`: true, "null": false} {
 		next, err := c.Guidance.AnswerCurrentQuestion(t.Context(), uuid.New(), nil, guidance.NewAnswer{Answer: json.RawMessage(answer)})
 		if err != nil || (next != nil) != more || more && next.Index != 1 {
-			t.Errorf("after %s comes %+v, %v", answer, next, err)
+			t.Errorf("after answer %s: got %+v, error %v", answer, next, err)
 		}
 		if got := <-sent; got != answer {
 			t.Errorf("sent %s, want %s", got, answer)

@@ -28,33 +28,33 @@ func (b *bearerDoer) Do(request *http.Request) (*http.Response, error) {
 	}
 	token.SetAuthHeader(request)
 	response, err := b.doer.Do(request)
-	if refused, ok := errors.AsType[*Error](err); !ok || refused.Status != http.StatusUnauthorized {
+	if apiErr, ok := errors.AsType[*Error](err); !ok || apiErr.Status != http.StatusUnauthorized {
 		return response, err
 	}
-	again, ok := cloneRequest(request)
+	retry, ok := cloneRequest(request)
 	if !ok {
 		return nil, err
 	}
 	if token, err = b.tokens.token(request.Context(), token); err != nil {
 		return nil, err
 	}
-	token.SetAuthHeader(again)
-	return b.doer.Do(again)
+	token.SetAuthHeader(retry)
+	return b.doer.Do(retry)
 }
 
 // cloneRequest copies a request to send it again, or returns false if its body cannot
 // be read twice.
 func cloneRequest(request *http.Request) (*http.Request, bool) {
-	again := request.Clone(request.Context())
+	clone := request.Clone(request.Context())
 	if request.Body == nil || request.Body == http.NoBody {
-		return again, true
+		return clone, true
 	}
 	if request.GetBody == nil {
 		return nil, false
 	}
 	body, err := request.GetBody()
-	again.Body = body
-	return again, err == nil
+	clone.Body = body
+	return clone, err == nil
 }
 
 // tokenSource fetches access tokens and caches the last one until it expires. The
@@ -84,15 +84,15 @@ func newTokenSource(base string, credentials Credentials, calls doer) *tokenSour
 	return t
 }
 
-// token returns a token that remains valid for some time and is not the refused one.
-func (t *tokenSource) token(ctx context.Context, refused *oauth2.Token) (token *oauth2.Token, err error) {
+// token returns a valid token other than the rejected token.
+func (t *tokenSource) token(ctx context.Context, rejected *oauth2.Token) (token *oauth2.Token, err error) {
 	select {
 	case token = <-t.cached:
 	case <-ctx.Done():
 		return nil, fmt.Errorf("waiting for an access token: %w", context.Cause(ctx))
 	}
 	defer func() { t.cached <- token }()
-	if token.Valid() && token != refused {
+	if token.Valid() && token != rejected {
 		return token, nil
 	}
 	return t.fetch(ctx)
@@ -100,7 +100,7 @@ func (t *tokenSource) token(ctx context.Context, refused *oauth2.Token) (token *
 
 func (t *tokenSource) fetch(ctx context.Context) (*oauth2.Token, error) {
 	if t.instanceID == "" {
-		return nil, errors.New("getting an access token: the credentials have no InstanceID, and have to name the instance")
+		return nil, errors.New("getting an access token: credentials have no InstanceID: set it to the ID of the instance")
 	}
 	token, err := t.config.Token(context.WithValue(ctx, oauth2.HTTPClient, t.httpClient))
 	if err != nil {
@@ -118,7 +118,7 @@ func tokenError(err error) error {
 	return newError(answered.Response.Request, answered.Response, answered.Body)
 }
 
-// instanceTransport adds the header that names the instance, which is not part of
+// instanceTransport adds the header with the instance ID, which is not part of
 // OAuth.
 type instanceTransport struct {
 	id   string

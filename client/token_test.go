@@ -38,7 +38,7 @@ func TestTokenIsCached(t *testing.T) {
 	}
 	calls.Wait()
 	if got := i.tokenRequests.Load(); got != 1 {
-		t.Errorf("%d tokens for 8 calls", got)
+		t.Errorf("got %d token requests for 8 calls", got)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestTokenExpires(t *testing.T) {
 		}
 	}
 	if got := i.tokenRequests.Load(); got != 3 {
-		t.Errorf("%d tokens for 3 calls, each after the token of the one before has expired", got)
+		t.Errorf("got %d token requests for 3 calls with expired tokens", got)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestRejectedTokenIsReplaced(t *testing.T) {
 			}
 		}
 		if got := i.tokenRequests.Load(); got != 1 {
-			t.Errorf("%d tokens for 2 calls", got)
+			t.Errorf("got %d token requests for 2 calls", got)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestRejectedTokenIsReplacedOnce(t *testing.T) {
 		i.handler.ServeHTTP(w, r)
 	}), portal)
 	err := listUsage(t, c)
-	if refused, ok := errors.AsType[*client.Error](err); !ok || refused.Status != 401 || i.tokenRequests.Load() != 2 {
+	if apiErr, ok := errors.AsType[*client.Error](err); !ok || apiErr.Status != 401 || i.tokenRequests.Load() != 2 {
 		t.Errorf("got %v after %d tokens, want 401 after 2", err, i.tokenRequests.Load())
 	}
 }
@@ -127,7 +127,7 @@ func TestWaitForTokenIsCancelable(t *testing.T) {
 	}
 	close(answer)
 	if err := <-first; err != nil {
-		t.Errorf("the one that fetched: %v", err)
+		t.Errorf("call that fetched the token: %v", err)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestCanceledTokenFetchReleasesLock(t *testing.T) {
 	}
 	close(left)
 	if err := listUsage(t, c); err != nil {
-		t.Errorf("the next: %v", err)
+		t.Errorf("next call: %v", err)
 	}
 }
 

@@ -35,7 +35,7 @@ func Get() Info {
 	return newInfo(build, version, revision)
 }
 
-// newInfo prefers the values of the linker to those of the Go command. build may be nil.
+// newInfo prefers the values set by the linker to the values recorded by the Go command. build may be nil.
 func newInfo(build *debug.BuildInfo, version, revision string) Info {
 	recorded := ""
 	if build != nil {

@@ -31,7 +31,7 @@ func TestInfo(t *testing.T) {
 	} {
 		test.want.GoVersion = runtime.Version()
 		if got := newInfo(test.build, test.version, test.revision); got != test.want {
-			t.Errorf("%s: %+v, want %+v", name, got, test.want)
+			t.Errorf("%s: got %+v, want %+v", name, got, test.want)
 		}
 	}
 }
@@ -39,7 +39,7 @@ func TestInfo(t *testing.T) {
 func TestStringIsOneLine(t *testing.T) {
 	t.Parallel()
 	if got, want := (Info{"v0.1.0", "0123abcd", "go1.26.8"}).String(), "v0.1.0 (revision 0123abcd, go1.26.8)"; got != want {
-		t.Errorf("%q, want %q", got, want)
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -49,7 +49,7 @@ func TestCollectorReportsTheBuild(t *testing.T) {
 	registry.MustRegister(NewCollector())
 	families, err := registry.Gather()
 	if err != nil || len(families) != 1 || families[0].GetName() != "anamnesis_build_info" {
-		t.Fatalf("%v, %v", families, err)
+		t.Fatalf("got metrics %v, error %v", families, err)
 	}
 	metric := families[0].GetMetric()[0]
 	labels := map[string]string{}
@@ -58,6 +58,6 @@ func TestCollectorReportsTheBuild(t *testing.T) {
 	}
 	if info := Get(); metric.GetGauge().GetValue() != 1 || len(labels) != 3 ||
 		labels["version"] != info.Version || labels["revision"] != info.Revision || !strings.HasPrefix(labels["goversion"], "go") {
-		t.Errorf("%v", metric)
+		t.Errorf("got metric %v", metric)
 	}
 }

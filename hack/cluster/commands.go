@@ -102,14 +102,14 @@ func buildImage(_ context.Context, _ lifecycle.Cluster, arguments []string) erro
 		return err
 	}
 	if *name == "" || *out == "" {
-		return errors.New("image needs -name, -binary and -out")
+		return errors.New("image: flags -name, -binary and -out are required")
 	}
 	return image.Write(*name, files, *out)
 }
 
 func loadImages(ctx context.Context, cluster lifecycle.Cluster, archives []string) error {
 	if len(archives) == 0 {
-		return errors.New("load needs at least one image archive, as created by `image`")
+		return errors.New("load: expected at least one image archive, as created by `image`")
 	}
 	return cluster.Load(ctx, archives)
 }
@@ -131,7 +131,7 @@ func kubectl(_ context.Context, cluster lifecycle.Cluster, arguments []string) e
 
 func startRelay(ctx context.Context, cluster lifecycle.Cluster, arguments []string) error {
 	flags := flag.NewFlagSet("relay", flag.ContinueOnError)
-	listen := flags.String("listen", "127.0.0.1:0", "`address` on this machine; port 0 picks a free one")
+	listen := flags.String("listen", "127.0.0.1:0", "`address` on this machine; port 0 selects a free port")
 	to := flags.String("to", "", "`target`: svc/NAMESPACE/NAME:PORT, pod/NAMESPACE/NAME:PORT or ADDRESS:PORT")
 	background := flags.Bool("background", false, "return at once; the relay lives until the cluster is down")
 	if err := parseFlags(flags, arguments); err != nil {
@@ -142,7 +142,7 @@ func startRelay(ctx context.Context, cluster lifecycle.Cluster, arguments []stri
 	}
 	if !*background {
 		if err := cluster.CheckHasNode(); err != nil {
-			return fmt.Errorf("a relay in the foreground: %w", err)
+			return fmt.Errorf("running a relay in the foreground: %w", err)
 		}
 		return cluster.Node.Relay(ctx, *listen, *to, func(address string) { fmt.Println(address) })
 	}
@@ -154,14 +154,14 @@ func startRelay(ctx context.Context, cluster lifecycle.Cluster, arguments []stri
 	return nil
 }
 
-// execInNode runs the command and waits for it. The command is terminated when this
-// process is.
+// execInNode runs the command and waits for it. The command is terminated together with
+// this process.
 func execInNode(ctx context.Context, cluster lifecycle.Cluster, arguments []string) error {
 	if len(arguments) > 0 && arguments[0] == "--" {
 		arguments = arguments[1:]
 	}
 	if len(arguments) == 0 {
-		return errors.New("exec needs a command")
+		return errors.New("exec: expected a command")
 	}
 	if err := cluster.CheckHasNode(); err != nil {
 		return fmt.Errorf("exec: %w", err)

@@ -30,7 +30,7 @@ var internalCommands = map[string]func(context.Context, []string) error{
 
 func nodeInit(_ context.Context, arguments []string) error {
 	if len(arguments) != 1 {
-		return errors.New("node-init needs the state directory as its argument")
+		return errors.New("node-init: expected the state directory as the only argument")
 	}
 	return node.Init(place.State(arguments[0]))
 }
@@ -58,14 +58,14 @@ func nodeAgent(ctx context.Context, _ []string) error {
 
 func nodeExec(_ context.Context, arguments []string) error {
 	if len(arguments) == 0 {
-		return errors.New("no command given")
+		return errors.New("node-exec: expected a command")
 	}
 	return node.Exec(arguments[0], arguments[1:]...)
 }
 
 func nodeRelay(ctx context.Context, arguments []string) error {
 	if len(arguments) != 1 {
-		return errors.New("a relay needs its target as its argument")
+		return errors.New("node-relay: expected the target as the only argument")
 	}
 	target, err := relay.ParseTarget(arguments[0])
 	if err != nil {

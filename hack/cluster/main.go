@@ -24,7 +24,7 @@ type command struct {
 }
 
 var commands = []command{
-	{"up", "", "build what is missing, start the cluster, wait until it is ready", up},
+	{"up", "", "build missing tools, start the cluster, and wait until it is ready", up},
 	{"down", "", "stop the cluster and remove everything except the cache", down},
 	{"build", "[assets|TOOL...]", "build missing tools only: all tools, those for envtest, or the given ones", buildTools},
 	{"packages", "", "list the Debian packages that up would install", packages},

@@ -19,7 +19,7 @@ func TestShellQuote(t *testing.T) {
 	for _, text := range []string{"", "plain", "with space", "it's", `"$HOME" \ '`, "a\nb"} {
 		output, err := exec.Command("sh", "-c", "printf %s "+shellQuote(text)).Output()
 		if err != nil || string(output) != text {
-			t.Errorf("the shell reads %q as %q, %v", text, output, err)
+			t.Errorf("shell parses %q as %q, error %v", text, output, err)
 		}
 	}
 }
@@ -34,9 +34,9 @@ func TestRunRejectsInvalidArguments(t *testing.T) {
 		{[]string{"no-such-command"}, "exit status 2"},
 		{[]string{"build", "no-such-tool"}, "no-such-tool"},
 		{[]string{"load"}, "at least one image archive"},
-		{[]string{"exec"}, "needs a command"},
-		{[]string{"exec", "--"}, "needs a command"},
-		{[]string{"image"}, "needs -name"},
+		{[]string{"exec"}, "expected a command"},
+		{[]string{"exec", "--"}, "expected a command"},
+		{[]string{"image"}, "flags -name"},
 		{[]string{"image", "-name", "a:b", "-out", "c", "rest"}, "rest"},
 		{[]string{"image", "-binary", "a=relative"}, "exit status 2"},
 		{[]string{"relay"}, "svc/NAMESPACE/NAME:PORT"},
@@ -44,12 +44,12 @@ func TestRunRejectsInvalidArguments(t *testing.T) {
 		{[]string{"node-init"}, "state directory"},
 		{[]string{"node-relay"}, "target"},
 		{[]string{"node-relay", "nowhere"}, "svc/NAMESPACE/NAME:PORT"},
-		{[]string{"node-exec"}, "no command"},
+		{[]string{"node-exec"}, "expected a command"},
 		{[]string{"node-agent"}, "kubeconfig"},
 	} {
 		err := run(context.Background(), test.arguments)
 		if err == nil || !strings.Contains(err.Error(), test.says) {
-			t.Errorf("%v: %v, want a word on %q", test.arguments, err, test.says)
+			t.Errorf("%v: got error %v, want %q", test.arguments, err, test.says)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestRunRejectsInvalidArguments(t *testing.T) {
 func TestUsageExitStatus(t *testing.T) {
 	t.Parallel()
 	if status := exitStatusError(0); !errors.As(run(context.Background(), nil), &status) || status != 2 {
-		t.Errorf("without a command it ends with %d", status)
+		t.Errorf("got exit status %d without a command", status)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestBuildImage(t *testing.T) {
 	}
 	for _, name := range []string{"server\x00", "bin/other\x00", "models/core\x00"} {
 		if !strings.Contains(string(archive), name) {
-			t.Errorf("the image lacks %q", name)
+			t.Errorf("image does not contain %q", name)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (a clientResponse) decode(t *testing.T) value {
 	t.Helper()
 	var v value
 	if err := json.Unmarshal(a.body, &v); err != nil {
-		t.Fatalf("answered %d, which is no JSON: %s", a.status, a.body)
+		t.Fatalf("got status %d and invalid JSON: %s", a.status, a.body)
 	}
 	return v
 }
@@ -90,7 +90,7 @@ func (a clientResponse) decodeInto(t *testing.T, target any) {
 func (a clientResponse) requireStatus(t *testing.T, status int) {
 	t.Helper()
 	if a.status != status {
-		t.Fatalf("answered %d, expected %d: %s", a.status, status, a.body)
+		t.Fatalf("got status %d, want %d: %s", a.status, status, a.body)
 	}
 }
 
@@ -111,7 +111,7 @@ func lookup(t *testing.T, v value, path ...any) value {
 			}
 		}
 		if !found {
-			t.Fatalf("there is no %v of %v", step, path)
+			t.Fatalf("%v of path %v not found", step, path)
 		}
 	}
 	return v
@@ -122,7 +122,7 @@ func lookupString(t *testing.T, v value, path ...any) string {
 	t.Helper()
 	s, ok := lookup(t, v, path...).(string)
 	if !ok || s == "" {
-		t.Fatalf("%v is no text: %v", path, v)
+		t.Fatalf("%v is not a string: %v", path, v)
 	}
 	return s
 }
@@ -132,7 +132,7 @@ func lookupList(t *testing.T, v value, path ...any) []value {
 	t.Helper()
 	items, ok := lookup(t, v, path...).([]value)
 	if !ok {
-		t.Fatalf("%v is no list: %v", path, v)
+		t.Fatalf("%v is not a list: %v", path, v)
 	}
 	return items
 }
@@ -142,7 +142,7 @@ func lookupNumber(t *testing.T, v value, path ...any) float64 {
 	t.Helper()
 	n, ok := lookup(t, v, path...).(float64)
 	if !ok {
-		t.Fatalf("%v is no number: %v", path, v)
+		t.Fatalf("%v is not a number: %v", path, v)
 	}
 	return n
 }

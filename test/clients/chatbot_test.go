@@ -46,25 +46,25 @@ func TestChatbot(t *testing.T) {
 				for i := range lookupList(t, v, "mentions") {
 					lookupString(t, v, "mentions", i, "name")
 					if symbols[lookupString(t, v, "mentions", i, "choice_id")] == "" {
-						t.Errorf("a mention is %v", lookup(t, v, "mentions", i))
+						t.Errorf("got mention %v", lookup(t, v, "mentions", i))
 					}
 				}
 				if len(lookupList(t, v, "mentions")) != 2 {
-					t.Errorf("heard are %v", lookup(t, v, "mentions"))
+					t.Errorf("got mentions %v", lookup(t, v, "mentions"))
 				}
 			})},
 		{chatbotRepository + "apiaccess.py:48", "call_diagnosis", "POST", "/v3/diagnosis",
 			patient + `, "extras": {"enable_adaptive_ranking": true, "disable_groups": true}}`,
 			reads(func(t *testing.T, v value) {
 				if lookupString(t, v, "question", "type") != "single" || len(lookupList(t, v, "question", "items")) != 1 {
-					t.Errorf("the question is %v", lookup(t, v, "question"))
+					t.Errorf("got question %v", lookup(t, v, "question"))
 				}
 				lookupString(t, v, "question", "text")
 				lookupNumber(t, v, "conditions", 0, "probability")
 				lookupString(t, v, "conditions", 0, "name")
 				// conversation.py:161 reads should_stop, which the response lacks.
 				if _, ok := v.(map[string]value)["should_stop"]; ok {
-					t.Error("there is a should_stop: the rows of the chat bot can go on")
+					t.Error("got should_stop, want none")
 				}
 			})},
 		{chatbotRepository + "apiaccess.py:80", "call_triage", "POST", "/v3/triage", patient + `, "extras": {"enable_triage_5": true}}`,

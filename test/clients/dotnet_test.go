@@ -36,7 +36,7 @@ func TestDotNet(t *testing.T) {
 			LabTestsCount    int    `json:"lab_tests_count"`
 		}) {
 			if v.UpdatedAt == "" || v.ConditionsCount*v.SymptomsCount*v.RiskFactorsCount*v.LabTestsCount == 0 {
-				t.Errorf("the info is %+v", v)
+				t.Errorf("got info %+v", v)
 			}
 		})},
 		{dotnetRepository + "40", "GetConditionsAsync", "GET", "/v3/conditions", "", expectGoError(400, "age.value: missing")},
@@ -55,7 +55,7 @@ func TestDotNet(t *testing.T) {
 			`{"extras":{"disable_groups":null},"sex":"male","age":{"value":30},"evidence":[{"id":"s_21","choice_id":"present","initial":true,"observed_at":null}]}`,
 			expectGoResult(func(t *testing.T, v goDiagnosis) {
 				if v.Question.Text == "" || len(v.Conditions) == 0 {
-					t.Errorf("the diagnosis is %+v", v)
+					t.Errorf("got diagnosis %+v", v)
 				}
 			})},
 	})

@@ -63,7 +63,7 @@ func expectGoError(status int, says string) func(*testing.T, clientResponse) {
 			Message string `json:"message"`
 		}
 		if a.decodeInto(t, &failure); !strings.Contains(failure.Message, says) {
-			t.Errorf("the message is %q, expected it to say %q", failure.Message, says)
+			t.Errorf("got message %q, want %q", failure.Message, says)
 		}
 	}
 }
@@ -167,7 +167,7 @@ func TestGoCatalog(t *testing.T) {
 			LabTests  int       `json:"lab_tests_count"`
 		}) {
 			if v.UpdatedAt.IsZero() || v.Symptoms == 0 || v.LabTests == 0 {
-				t.Errorf("the info is %+v", v)
+				t.Errorf("got info %+v", v)
 			}
 		})),
 		get("conditions.go:129", "Conditions", "conditions?age.value=30", expectGoResult(func(t *testing.T, v []goCondition) {
@@ -177,7 +177,7 @@ func TestGoCatalog(t *testing.T) {
 			}
 			for _, c := range v {
 				if c.ID == "" || c.Name == "" || len(c.Categories) == 0 || words[c.Prevalence] != "p" || words[c.Acuteness] != "a" {
-					t.Errorf("a condition is %+v", c)
+					t.Errorf("got condition %+v", c)
 				}
 			}
 		})),
@@ -187,17 +187,17 @@ func TestGoCatalog(t *testing.T) {
 				known[s.ID] = s
 			}
 			if s := known["s_1193"]; s.ParentID != "s_21" || s.ParentRelation != "severity" || s.Question == "" && s.Name == "" {
-				t.Errorf("s_1193 is %+v", s)
+				t.Errorf("got s_1193 %+v", s)
 			}
 		})),
 		get("concepts.go:17", "Concepts", "concepts", expectGoResult(func(t *testing.T, v []goConcept) {
 			if len(v) == 0 || v[0].Type == "" {
-				t.Error("no concepts")
+				t.Error("got no concepts")
 			}
 		})),
 		get("concepts.go:42", "ConceptsByID", "concepts/s_98", expectGoResult(func(t *testing.T, v goConcept) {
 			if v.ID != "s_98" || v.Name != "Fever" {
-				t.Errorf("s_98 is %+v", v)
+				t.Errorf("got s_98 %+v", v)
 			}
 		})),
 		get("search.go:58", "Search", "search?phrase=sore+throat&sex=male&max_results=5&types=symptom&age.value=30&age.unit=", expectGoResult(func(t *testing.T, v []struct {
@@ -205,7 +205,7 @@ func TestGoCatalog(t *testing.T) {
 			Label string `json:"label"`
 		}) {
 			if len(v) == 0 || v[0].Label == "" {
-				t.Errorf("the hits are %+v", v)
+				t.Errorf("got hits %+v", v)
 			}
 		})),
 		get("search.go:32", "Search for laboratory tests", "search?phrase=urea&sex=male&max_results=5&types=lab_test&age.value=30&age.unit=", expectGoResult(func(t *testing.T, v []struct {
@@ -213,7 +213,7 @@ func TestGoCatalog(t *testing.T) {
 			Label string `json:"label"`
 		}) {
 			if len(v) == 0 || !strings.HasPrefix(v[0].ID, "lt_") {
-				t.Errorf("the hits are %+v", v)
+				t.Errorf("got hits %+v", v)
 			}
 		})),
 		// These methods cannot send an age.
@@ -232,15 +232,15 @@ func TestGoInterview(t *testing.T) {
 		switch v.Question.Type {
 		case "single", "group_single", "group_multiple":
 		default:
-			t.Errorf("a question of type %q", v.Question.Type)
+			t.Errorf("got question type %q", v.Question.Type)
 		}
 		if len(v.Question.Items) == 0 || len(v.Question.Items[0].Choices) == 0 || len(v.Conditions) == 0 {
-			t.Errorf("the diagnosis is %+v", v)
+			t.Errorf("got diagnosis %+v", v)
 		}
 	})
 	lists := expectGoResult(func(t *testing.T, v []goConcept) {
 		if len(v) == 0 || v[0].CommonName == "" {
-			t.Errorf("suggested are %+v", v)
+			t.Errorf("got suggestions %+v", v)
 		}
 	})
 	plain := `"sex":"male","age":{"value":30,"unit":"year"},"evidence":[{"id":"s_1193","choice_id":"present","source":""},{"id":"s_488","choice_id":"present","source":""},{"id":"s_418","choice_id":"present","source":""}]`
@@ -251,7 +251,7 @@ func TestGoInterview(t *testing.T) {
 		post("triage.go:84", "Triage", "triage", goRequest("", false), expectGoResult(func(t *testing.T, v goTriage) {
 			levels := []string{"emergency_ambulance", "emergency", "consultation_24", "consultation", "self_care"}
 			if !slices.Contains(levels, v.Level) || v.RootCause == "" {
-				t.Errorf("the triage is %+v", v)
+				t.Errorf("got triage %+v", v)
 			}
 		})),
 		post("recommendspecialist.go:40", "RecommendSpecialist", "recommend_specialist",
@@ -261,7 +261,7 @@ func TestGoInterview(t *testing.T) {
 				Channel    string                    `json:"recommended_channel"`
 			}) {
 				if v.Specialist.ID != "sp_1" || v.Specialist.Name == "" || v.Channel == "" {
-					t.Errorf("recommended is %+v", v)
+					t.Errorf("got recommendation %+v", v)
 				}
 			})),
 		post("suggest.go:43", "Suggest", "suggest", "{"+plain+`,"suggest_method":"","extras":null}`+"\n", lists),
@@ -276,7 +276,7 @@ func TestGoInterview(t *testing.T) {
 			Unconfirmed []goConcept `json:"unconfirmed_evidence"`
 		}) {
 			if len(v.Supporting) == 0 {
-				t.Errorf("the explanation is %+v", v)
+				t.Errorf("got explanation %+v", v)
 			}
 		})),
 		post("triage.go:84", "Triage without a patient", "triage", `{"sex":"","age":{"value":30,"unit":""},"evidence":null}`+"\n", expectGoError(400, "sex")),
@@ -296,7 +296,7 @@ func TestGoInterview(t *testing.T) {
 				got[m.ID] = m.ChoiceID
 			}
 			if got["s_21"] != "present" || got["s_98"] != "absent" {
-				t.Errorf("heard are %+v", v)
+				t.Errorf("got mentions %+v", v)
 			}
 		})),
 	})

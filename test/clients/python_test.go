@@ -61,7 +61,7 @@ func expectPythonResult(use func(t *testing.T, v value)) func(*testing.T, client
 	return func(t *testing.T, a clientResponse) {
 		t.Helper()
 		if raised := pythonException(a.status); raised != "" {
-			t.Fatalf("raises %s: %s", raised, a.body)
+			t.Fatalf("client raises %s: %s", raised, a.body)
 		}
 		use(t, a.decode(t))
 	}
@@ -71,7 +71,7 @@ func expectPythonException(exception string) func(*testing.T, clientResponse) {
 	return func(t *testing.T, a clientResponse) {
 		t.Helper()
 		if raised := pythonException(a.status); raised != exception {
-			t.Fatalf("raises %q, expected %s: %s", raised, exception, a.body)
+			t.Fatalf("client raises %q, want %s: %s", raised, exception, a.body)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func requireKeys(keys ...string) func(*testing.T, value) {
 		t.Helper()
 		items, ok := v.([]value)
 		if !ok || len(items) == 0 {
-			t.Fatalf("no list with anything in it: %v", v)
+			t.Fatalf("got %v, want a non-empty list", v)
 		}
 		for i := range items {
 			for _, key := range keys {
@@ -99,7 +99,7 @@ func requireIDAndName(id, word string) func(*testing.T, value) {
 	return func(t *testing.T, v value) {
 		t.Helper()
 		if lookupString(t, v, "id") != id || !strings.Contains(strings.ToLower(lookupString(t, v, "name")+" "+lookupString(t, v, "common_name")), word) {
-			t.Errorf("%v is not %s, %s", v, id, word)
+			t.Errorf("got %v, want ID %s, name %s", v, id, word)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestPythonCatalog(t *testing.T) {
 		{pythonRepository + "infermedica_api/connectors/common.py:224", "info", "GET", "/v3/info", "", expectPythonResult(func(t *testing.T, v value) {
 			lookupString(t, v, "updated_at")
 			if lookupNumber(t, v, "conditions_count") == 0 {
-				t.Error("no conditions")
+				t.Error("got no conditions")
 			}
 		})},
 		get(434, "condition_list", "/conditions?age.value=35", expectPythonResult(requireKeys("id", "name", "common_name"))),
@@ -128,7 +128,7 @@ func TestPythonCatalog(t *testing.T) {
 		get(452, "symptom_details with children", "/symptoms/s_551?age.value=28&age.unit=year", expectPythonResult(func(t *testing.T, v value) {
 			requireIDAndName("s_551", "toothache")(t, v)
 			if len(lookupList(t, v, "children")) == 0 {
-				t.Error("no children")
+				t.Error("got no children")
 			}
 		})),
 		get(452, "symptom_details of nothing", "/symptoms/fail_test?age.value=28&age.unit=year", expectPythonException("ResourceNotFound")),
@@ -139,7 +139,7 @@ func TestPythonCatalog(t *testing.T) {
 		{pythonRepository + "examples/v3/lab_tests.py:15", "lab_test_details", "GET", "/v3/lab_tests/lt_81?age.value=52", "", expectPythonResult(func(t *testing.T, v value) {
 			lookupString(t, v, "id")
 			if name := lookupString(t, v, "name"); !strings.Contains(name, "urea nitrogen") {
-				t.Errorf("lt_81 is of %s", name)
+				t.Errorf("got type %s for lt_81", name)
 			}
 			for i := range lookupList(t, v, "results") {
 				lookupString(t, v, "results", i, "id")
@@ -156,13 +156,13 @@ func TestPythonCatalog(t *testing.T) {
 		get(112, "search", "/search?age.value=38&phrase=headache&max_results=8", expectPythonResult(func(t *testing.T, v value) {
 			requireKeys("id", "label")(t, v)
 			if lookupString(t, v, 0, "id") != "s_21" {
-				t.Errorf("the first hit of headache is %v", lookup(t, v, 0))
+				t.Errorf("got first hit %v for headache", lookup(t, v, 0))
 			}
 		})),
 		get(112, "search for a woman", "/search?age.value=38&phrase=breast&max_results=8&sex=female", expectPythonResult(requireKeys("id", "label"))),
 		get(112, "search for five", "/search?age.value=38&phrase=breast&max_results=5&sex=female", expectPythonResult(func(t *testing.T, v value) {
 			if n := len(lookupList(t, v)); n != 5 {
-				t.Errorf("%d hits, expected 5", n)
+				t.Errorf("got %d hits, want 5", n)
 			}
 		})),
 		{pythonRepository + "infermedica_api/connectors/common.py:41", "search of laboratory tests", "GET", "/v3/search?age.value=38&phrase=urea&max_results=8&types=symptom%2Crisk_factor%2Clab_test", "", expectPythonResult(requireKeys("id", "label"))},
@@ -185,13 +185,13 @@ func TestPythonInterview(t *testing.T) {
 		}),
 		post(160, "parse with tokens", "/parse", `"text": "i feel smooch pain but no coughing today", "age": {"value": 38, "unit": "year"}, "include_tokens": true`, func(t *testing.T, v value) {
 			if len(lookupList(t, v, "tokens")) == 0 {
-				t.Error("no tokens")
+				t.Error("got no tokens")
 			}
 		}),
 		post(237, "diagnosis", "/diagnosis", pythonExample, checkPythonDiagnosis),
 		post(237, "diagnosis with extras", "/diagnosis", pythonExample+`, "extras": {"disable_groups": true, "enable_adaptive_ranking": true}`, func(t *testing.T, v value) {
 			if kind := lookupString(t, v, "question", "type"); kind != "single" {
-				t.Errorf("a question of type %s", kind)
+				t.Errorf("got question type %s", kind)
 			}
 		}),
 		post(194, "suggest", "/suggest?max_results=8", pythonExample+`, "suggest_method": "symptoms"`, requireKeys("id", "name", "common_name")),
@@ -204,7 +204,7 @@ func TestPythonInterview(t *testing.T) {
 		}),
 		post(304, "explain", "/explain", pythonExample+`, "target": "c_49"`, func(t *testing.T, v value) {
 			if len(lookupList(t, v, "supporting_evidence")) == 0 {
-				t.Error("severe headache and light sensitivity do not support migraine")
+				t.Error("severe headache and light sensitivity are not supporting evidence for migraine")
 			}
 			lookupList(t, v, "conflicting_evidence")
 			lookupList(t, v, "unconfirmed_evidence")

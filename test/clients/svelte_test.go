@@ -129,7 +129,7 @@ func (p *sveltePatient) checkResult(t *testing.T, got value) {
 	t.Helper()
 	conditions := lookupList(t, got, "conditions")
 	if len(conditions) == 0 {
-		t.Fatal("no conditions were identified")
+		t.Fatal("got no conditions")
 	}
 	for i := range conditions {
 		lookupString(t, conditions[i], "common_name")

@@ -80,10 +80,10 @@ func TestVueRiskFactors(t *testing.T) {
 			// src/utils.js:18 reads the ID of an entry even if it found none, so the region step
 			// fails if the list lacks p_22.
 			if ok {
-				t.Error("p_22 is in the list, of which p_236 is the id")
+				t.Error("list contains p_22, want p_236")
 			}
 		case !ok || !strings.Contains(strings.ToLower(label), words[id]):
-			t.Errorf("%s is %q, expected what has %q in it", id, label, words[id])
+			t.Errorf("got label %[2]q for %[1]s, want %[3]q", id, label, words[id])
 		}
 	}
 	requireIDAndName("p_22", "asia")(t, vueRequest(t, "src/api/constants.js:9", "GET", "/v3/risk_factors/p_22?age.value=30", ""))
@@ -109,7 +109,7 @@ func TestVueInterview(t *testing.T) {
 	p.add(lookupString(t, suggested, 0, "id"), "present")
 	for asked := 0; ; asked++ {
 		if asked == 60 {
-			t.Fatal("60 questions and no end")
+			t.Fatal("interview did not end after 60 questions")
 		}
 		got := vueRequest(t, "src/store/actions.js:78", "POST", "/v3/diagnosis", p.body(t, ""))
 		if lookup(t, got, "should_stop") == true {

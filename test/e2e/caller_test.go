@@ -30,7 +30,7 @@ func (n tenant) newCaller(address string) caller {
 	n.t.Helper()
 	authorities := x509.NewCertPool()
 	if !authorities.AppendCertsFromPEM([]byte(n.secret(n.key.Name+"-app-default", "ca.crt"))) {
-		n.t.Fatalf("the application of %s has no authority in ca.crt", n.key)
+		n.t.Fatalf("application Secret of %s has no CA certificate in ca.crt", n.key)
 	}
 	transport := newTransport(address, &tls.Config{RootCAs: authorities, ServerName: n.host(), MinVersion: tls.VersionTLS12}, "http/1.1")
 	transport.DisableKeepAlives, transport.MaxConnsPerHost = true, 0
@@ -96,7 +96,7 @@ func (c caller) findUser(ctx context.Context, token string) error {
 		request.Header.Set("Authorization", "Bearer "+token)
 	})
 	if err == nil && strings.Count(string(answer), userEmail+`"`) != 1 {
-		err = fmt.Errorf("the user is not found: %s", answer)
+		err = fmt.Errorf("user not found: %s", answer)
 	}
 	return err
 }

@@ -47,7 +47,7 @@ func (n tenant) relay() string {
 			return
 		}
 		said, err := cluster.RelayLog(address)
-		n.t.Logf("the relay from %s to %s says: %s %v", address, n.key, said, err)
+		n.t.Logf("output of the relay from %s to %s: %s %v", address, n.key, said, err)
 	})
 	return address
 }
@@ -60,7 +60,7 @@ func (n tenant) newAPIClientAt(address, protocol string) apiClient {
 	n.t.Helper()
 	authorities := x509.NewCertPool()
 	if !authorities.AppendCertsFromPEM([]byte(n.secret(n.key.Name+"-serving-tls", "ca.crt"))) {
-		n.t.Fatalf("secret %s-tls holds no authority in ca.crt", n.key.Name)
+		n.t.Fatalf("Secret %s-tls has no CA certificate in ca.crt", n.key.Name)
 	}
 	host := n.host()
 	application := n.key.Name + "-app-default"
@@ -111,7 +111,7 @@ func (c apiClient) headacheInterview(t *testing.T) enginev3.Interview {
 	t.Helper()
 	found, err := c.Engine.Search(t.Context(), headacheSearch)
 	if err != nil || len(found) != 1 {
-		t.Fatalf("looking for a headache: found %v, %v", found, err)
+		t.Fatalf("searching for headache: got %v, error %v", found, err)
 	}
 	return enginev3.Interview{
 		Sex: enginev3.SexFemale, Age: enginev3.Age{Value: 34},
@@ -124,10 +124,10 @@ func (c apiClient) mustDiagnose(t *testing.T) {
 	t.Helper()
 	diagnosis, err := c.Engine.Diagnose(t.Context(), c.headacheInterview(t), disableRetries)
 	if err != nil {
-		t.Fatalf("diagnosis: %v", err)
+		t.Fatalf("requesting a diagnosis: %v", err)
 	}
 	if diagnosis.Question == nil || diagnosis.Question.Text == "" || len(diagnosis.Conditions) == 0 {
-		t.Fatalf("diagnosis asks nothing or ranks nothing: %+v", diagnosis)
+		t.Fatalf("diagnosis has no question or no conditions: %+v", diagnosis)
 	}
 }
 
@@ -137,7 +137,7 @@ func (c apiClient) mustRejectKey(t *testing.T) {
 	t.Helper()
 	_, err := c.Engine.Diagnose(t.Context(), c.headacheInterview(t), withKey("not-the-key"))
 	if refused, ok := errors.AsType[*client.Error](err); !ok || refused.Status != http.StatusForbidden {
-		t.Errorf("a wrong key got %v, want 403", err)
+		t.Errorf("got error %v for a wrong key, want 403", err)
 	}
 }
 
@@ -149,7 +149,7 @@ func (c apiClient) mustCreateUser(t *testing.T) (id string) {
 	t.Helper()
 	user, err := c.Guidance.CreateUser(t.Context(), guidance.NewUser{Email: new(userEmail)})
 	if err != nil {
-		t.Fatalf("making a user: %v", err)
+		t.Fatalf("creating a user: %v", err)
 	}
 	return user.ID.String()
 }
@@ -159,7 +159,7 @@ func (c apiClient) mustFindUser(t *testing.T, id string) {
 	t.Helper()
 	page, err := c.Guidance.ListUsers(t.Context(), &guidance.ListUsersParams{Email: new(userEmail)})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID.String() != id || page.Items[0].Email == nil || *page.Items[0].Email != userEmail {
-		t.Errorf("looking for the user %s: found %+v, %v", id, page.Items, err)
+		t.Errorf("listing user %s: got %+v, error %v", id, page.Items, err)
 	}
 }
 

@@ -25,11 +25,11 @@ func TestDatabaseRejectsSecondInstance(t *testing.T) {
 	condition := second.waitFor(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, "DatabaseNotOwned")
 	for _, uid := range []string{string(first.get().UID), string(second.get().UID)} {
 		if !strings.Contains(condition.Message, uid) {
-			t.Errorf("the UID %s does not stand in: %s", uid, condition.Message)
+			t.Errorf("message does not contain UID %s: %s", uid, condition.Message)
 		}
 	}
 	if !strings.Contains(condition.Message, v1alpha1.AdoptAnnotation) {
-		t.Errorf("how to take it over does not stand in: %s", condition.Message)
+		t.Errorf("message does not explain how to adopt the data: %s", condition.Message)
 	}
 	first.newAPIClient("h2").mustFindUser(t, user)
 }

@@ -37,17 +37,17 @@ func TestInvalidSpecStalls(t *testing.T) {
 			n.edit(func(s *v1alpha1.InstanceSpec) { s.Models = []v1alpha1.Model{test.model} })
 			stalled := n.waitFor(v1alpha1.ConditionStalled, metav1.ConditionTrue, "")
 			if !strings.Contains(stalled.Message, test.says) || !strings.Contains(stalled.Message, "service-en") {
-				t.Errorf("the message names not what is wrong (%s) and what there is (service-en): %s", test.says, stalled.Message)
+				t.Errorf("message does not contain the cause (%s) and the available model (service-en): %s", test.says, stalled.Message)
 			}
 			api.mustDiagnose(t)
 			if diff := cmp.Diff(before, n.podNames()); diff != "" {
-				t.Errorf("the bad edit changed the pods (-before +after):\n%s", diff)
+				t.Errorf("invalid edit changed the pods (-before +after):\n%s", diff)
 			}
 
 			n.edit(func(s *v1alpha1.InstanceSpec) { s.Models = []v1alpha1.Model{{ID: "service-en"}} })
 			n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 			if diff := cmp.Diff(before, n.podNames()); diff != "" {
-				t.Errorf("taking the bad edit back changed the pods (-before +after):\n%s", diff)
+				t.Errorf("reverting the invalid edit changed the pods (-before +after):\n%s", diff)
 			}
 		})
 	}
@@ -65,7 +65,7 @@ func TestSuspendedInstanceIsUnchanged(t *testing.T) {
 	})
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "Suspended")
 	if diff := cmp.Diff(before, n.podNames()); diff != "" {
-		t.Errorf("a suspended Instance's pods changed (-before +after):\n%s", diff)
+		t.Errorf("pods of a suspended Instance changed (-before +after):\n%s", diff)
 	}
 	n.newAPIClient("h2").mustDiagnose(t)
 

@@ -42,7 +42,7 @@ func TestUsageCountsSurvivePodRestart(t *testing.T) {
 
 	before := n.pods()
 	if len(before) != 1 {
-		t.Fatalf("%d pods, want one", len(before))
+		t.Fatalf("got %d pods, want 1", len(before))
 	}
 	if err := kubeClient.Delete(t.Context(), &before[0]); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestRetainedDataIsReused(t *testing.T) {
 	key := n.secret("phoenix-app-default", "key")
 	n.delete()
 	if got := listClaims(t, namespace); len(got) != 1 {
-		t.Fatalf("after a deletion with Retain there are %d volume claims, want one", len(got))
+		t.Fatalf("got %d volume claims after a deletion with Retain, want 1", len(got))
 	}
 
 	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "phoenix"}, Spec: withSMTPSink(embeddedSpec())}
@@ -99,7 +99,7 @@ func TestRetainedDataIsReused(t *testing.T) {
 	n.newAPIClient("h2").mustFindUser(t, user) // the email lookup requires the original keysets
 	box.mustSignIn(n)
 	if got := n.secret("phoenix-app-default", "key"); got != key {
-		t.Error("the application of adopted data has another key")
+		t.Error("application key changed after the data was adopted")
 	}
 }
 

@@ -40,7 +40,7 @@ func TestFirstRequestAfterReadySucceeds(t *testing.T) {
 			t.Logf("Ready %.1f s after creation, %s after the first pod", took.Seconds(), behind)
 			// The operator stops calling after ten seconds if the network blocks its calls.
 			if behind >= 10*time.Second {
-				t.Errorf("Ready %s after the first pod: the operator's call was not answered", behind)
+				t.Errorf("Instance became Ready %s after the first pod: the operator's call got no response", behind)
 			}
 		})
 	}
@@ -63,18 +63,18 @@ func (n tenant) waitFirstReady() *v1alpha1.Instance {
 	watch, err := kubeClient.Watch(n.t.Context(), &v1alpha1.InstanceList{},
 		client.InNamespace(n.key.Namespace), client.MatchingFields{"metadata.name": n.key.Name})
 	if err != nil {
-		n.t.Fatalf("watch instance %s: %v", n.key, err)
+		n.t.Fatalf("watching Instance %s: %v", n.key, err)
 	}
 	defer watch.Stop()
 	late := time.After(defaultTimeout)
 	for {
 		select {
 		case <-late:
-			n.t.Fatalf("instance %s is not ready: %+v", n.key, n.get().Status.Conditions)
+			n.t.Fatalf("Instance %s is not ready: %+v", n.key, n.get().Status.Conditions)
 		case event, open := <-watch.ResultChan():
 			instance, is := event.Object.(*v1alpha1.Instance)
 			if !open || !is {
-				n.t.Fatalf("the watch of instance %s ended: %+v", n.key, event)
+				n.t.Fatalf("watch of Instance %s ended: %+v", n.key, event)
 			}
 			if meta.IsStatusConditionTrue(instance.Status.Conditions, v1alpha1.ConditionReady) {
 				return instance

@@ -35,11 +35,11 @@ func newNamespace(t *testing.T, name string) string {
 		Labels:       map[string]string{"pod-security.kubernetes.io/enforce": "restricted"},
 	}}
 	if err := kubeClient.Create(t.Context(), namespace); err != nil {
-		t.Fatalf("make namespace %s: %v", name, err)
+		t.Fatalf("creating namespace %s: %v", name, err)
 	}
 	t.Cleanup(func() {
 		if err := kubeClient.Delete(context.Background(), namespace); err != nil {
-			t.Errorf("delete namespace %s: %v", namespace.Name, err)
+			t.Errorf("deleting namespace %s: %v", namespace.Name, err)
 		}
 	})
 	return namespace.Name
@@ -58,7 +58,7 @@ func createInstance(t *testing.T, namespace, name string, spec v1alpha1.Instance
 	t.Helper()
 	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: spec}
 	if err := kubeClient.Create(t.Context(), instance); err != nil {
-		t.Fatalf("make instance %s: %v", name, err)
+		t.Fatalf("creating Instance %s: %v", name, err)
 	}
 	return tenant{t: t, key: client.ObjectKeyFromObject(instance)}
 }
@@ -76,7 +76,7 @@ func (n tenant) get() *v1alpha1.Instance {
 	n.t.Helper()
 	instance := &v1alpha1.Instance{}
 	if err := kubeClient.Get(n.t.Context(), n.key, instance); err != nil {
-		n.t.Fatalf("read instance %s: %v", n.key, err)
+		n.t.Fatalf("reading Instance %s: %v", n.key, err)
 	}
 	return instance
 }
@@ -115,7 +115,7 @@ func (n tenant) delete() {
 	n.t.Helper()
 	instance := n.get()
 	if err := kubeClient.Delete(n.t.Context(), instance); err != nil {
-		n.t.Fatalf("delete instance %s: %v", n.key, err)
+		n.t.Fatalf("deleting Instance %s: %v", n.key, err)
 	}
 	NewWithT(n.t).Eventually(func() bool {
 		err := kubeClient.Get(n.t.Context(), n.key, &v1alpha1.Instance{})
@@ -129,7 +129,7 @@ func (n tenant) pods() []corev1.Pod {
 	list := &corev1.PodList{}
 	labels := client.MatchingLabels{"app.kubernetes.io/instance": n.key.Name, "app.kubernetes.io/component": "apiserver"}
 	if err := kubeClient.List(n.t.Context(), list, client.InNamespace(n.key.Namespace), labels); err != nil {
-		n.t.Fatalf("list pods of %s: %v", n.key, err)
+		n.t.Fatalf("listing pods of %s: %v", n.key, err)
 	}
 	running := list.Items[:0]
 	for _, pod := range list.Items {
@@ -155,11 +155,11 @@ func (n tenant) secret(name, key string) string {
 	n.t.Helper()
 	secret := &corev1.Secret{}
 	if err := kubeClient.Get(n.t.Context(), client.ObjectKey{Namespace: n.key.Namespace, Name: name}, secret); err != nil {
-		n.t.Fatalf("read secret %s: %v", name, err)
+		n.t.Fatalf("reading Secret %s: %v", name, err)
 	}
 	value, found := secret.Data[key]
 	if !found {
-		n.t.Fatalf("secret %s has no key %s", name, key)
+		n.t.Fatalf("Secret %s has no key %s", name, key)
 	}
 	return string(value)
 }

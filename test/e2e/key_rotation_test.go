@@ -56,21 +56,21 @@ func TestKeyRotationUnderLoad(t *testing.T) {
 	}
 	eventually("another key is shown", func() error {
 		if n.secret("wheel-app-default", "key") == oldKey {
-			return errors.New("the key is still the first")
+			return errors.New("application key has not changed")
 		}
 		return nil
 	})
 	newKey := n.secret("wheel-app-default", "key")
 	eventually("people are sealed by another key", func() error {
 		if n.encryptionKeyID() == oldSeal {
-			return errors.New("they are still sealed by the first")
+			return errors.New("personal data is still encrypted with the first key")
 		}
 		return nil
 	})
 	eventually("tokens are signed by another key", func() error {
 		token, err := caller.token(t.Context(), newKey)
 		if err == nil && tokenHeader(token) == tokenHeader(oldToken) {
-			err = errors.New("tokens are still signed by the first")
+			err = errors.New("tokens are still signed with the first key")
 		}
 		return err
 	})
@@ -85,11 +85,11 @@ func TestKeyRotationUnderLoad(t *testing.T) {
 	}, rotationTimeout, retryInterval).Should(Equal(6), "the key from before is refused, whichever replica is asked")
 	load.stop(t)
 	if keys, err := caller.countSigningKeys(t.Context()); err != nil || keys != 2 {
-		t.Errorf("tokens may be signed by %d keys, %v: want the one from before too", keys, err)
+		t.Errorf("got %d signing keys, error %v, want the previous key too", keys, err)
 	}
 	for range rejectionSamples {
 		if err := caller.findUser(t.Context(), oldToken); err != nil {
-			t.Errorf("by a token from before: %v", err)
+			t.Errorf("calling with a previous token: %v", err)
 		}
 	}
 	NewWithT(t).Expect(podRestarts([]tenant{n})).To(Equal(pods), "keys restart nothing")
@@ -121,7 +121,7 @@ func (n tenant) encryptionKeyID() uint32 {
 		PrimaryKeyID uint32 `json:"primaryKeyId"`
 	}
 	if err := json.Unmarshal([]byte(n.secret(n.key.Name+"-keysets", "encryption.json")), &keyset); err != nil || keyset.PrimaryKeyID == 0 {
-		n.t.Fatalf("the keyset of %s has no key to seal by: %v", n.key, err)
+		n.t.Fatalf("keyset of %s has no primary key: %v", n.key, err)
 	}
 	return keyset.PrimaryKeyID
 }

@@ -46,7 +46,7 @@ func searchLoad(_ *testing.T, client apiClient) func(context.Context) error {
 	return func(ctx context.Context) error {
 		found, err := client.Engine.Search(ctx, headacheSearch, disableRetries)
 		if err == nil && len(found) != 1 {
-			err = fmt.Errorf("found %v", found)
+			err = fmt.Errorf("unexpected search results %v", found)
 		}
 		return err
 	}
@@ -94,11 +94,11 @@ func (l *load) stop(t *testing.T) {
 	t.Helper()
 	l.cancel()
 	l.clients.Wait()
-	t.Logf("%d requests answered, %d failed", l.answered.Load(), len(l.failures))
+	t.Logf("%d requests succeeded, %d failed", l.answered.Load(), len(l.failures))
 	if l.answered.Load() < 100 {
-		t.Errorf("only %d requests were answered: that is no load", l.answered.Load())
+		t.Errorf("only %d requests succeeded, which is not sufficient load", l.answered.Load())
 	}
 	for _, failure := range l.failures[:min(len(l.failures), maxReportedFailures)] {
-		t.Errorf("a request failed: %s", failure)
+		t.Errorf("request failed: %s", failure)
 	}
 }

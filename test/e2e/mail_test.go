@@ -97,7 +97,7 @@ func (b smtpSink) outputLines() (lines []map[string]string) {
 	for line := range strings.Lines(logs) {
 		said := map[string]string{}
 		if err := json.Unmarshal([]byte(line), &said); err != nil {
-			b.t.Errorf("the mail server said %q: %v", line, err)
+			b.t.Errorf("invalid output %q of the mail server: %v", line, err)
 		}
 		lines = append(lines, said)
 	}
@@ -145,6 +145,6 @@ func (b smtpSink) mustSignIn(n tenant) {
 	code := codePattern.FindString(letters[before])
 	answer, err := caller.postJSON(b.t.Context(), "/api/mgp/v1/auth/login/otp", map[string]string{"email": userEmail, "otp": code})
 	if err != nil || answer["token"] == "" {
-		b.t.Fatalf("signing in by the code of a letter: %v", err)
+		b.t.Fatalf("signing in with the code from an email: %v", err)
 	}
 }

@@ -45,11 +45,11 @@ func runTests(m *testing.M) int {
 	cluster = platform.Platform{Root: root, StateDir: state, Progress: os.Stdout}
 	defer func() {
 		if err := cluster.Down(context.Background()); err != nil {
-			exitWithError(fmt.Errorf("remove the cluster: %w", err))
+			exitWithError(fmt.Errorf("removing the cluster: %w", err))
 		}
 	}()
 	if err := setUp(context.Background()); err != nil {
-		return exitWithError(fmt.Errorf("set up the cluster: %w", err))
+		return exitWithError(fmt.Errorf("setting up the cluster: %w", err))
 	}
 	return browser.Run(m)
 }

@@ -37,7 +37,7 @@ func TestPatientPageSurvivesPodRestart(t *testing.T) {
 				v.open()
 			})
 		case 100:
-			t.Fatalf("there is no end to the questions; the last is %s", v.tab.URL())
+			t.Fatalf("survey did not end; last page: %s", v.tab.URL())
 		}
 		v.answer()
 	}
@@ -45,7 +45,7 @@ func TestPatientPageSurvivesPodRestart(t *testing.T) {
 	level := v.tab.Text(`main [class*="level-"]`)
 	summary, err := api.Guidance.GetSummary(t.Context(), survey.ID)
 	if err != nil || summary.Survey.Status != guidance.SurveyStatusCompleted || len(summary.Questions) < answersBetweenKills || level == "" {
-		t.Errorf("after %d pages the survey is %+v with %d answers, %v; the page says %q", answers, summary.Survey.Status, len(summary.Questions), err, level)
+		t.Errorf("after %d pages: got survey status %+v, %d answers, error %v, page text %q", answers, summary.Survey.Status, len(summary.Questions), err, level)
 	}
 }
 
@@ -115,7 +115,7 @@ func (v *pageSession) restartPod(comeBack func()) {
 	v.waitForServer()
 	comeBack()
 	if after := look(); after != before {
-		v.tenant.t.Errorf("the patient was at %+v and is at %+v", before, after)
+		v.tenant.t.Errorf("got page %[2]v after the restart, want %[1]v", before, after)
 	}
 }
 

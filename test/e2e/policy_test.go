@@ -37,7 +37,7 @@ func TestMutatingPolicyCausesNoWriteLoop(t *testing.T) {
 	n := createReadyInstance(t, namespace, "ruled", embeddedSpec())
 	deployment := n.deployment()
 	if grace := deployment.Spec.Template.Spec.TerminationGracePeriodSeconds; ptr.Deref(grace, 0) != policyGracePeriodSeconds || deployment.Labels["team"] != "blue" {
-		t.Fatalf("the policy did not act: a grace period of %d s, labels %v", ptr.Deref(grace, 0), deployment.Labels)
+		t.Fatalf("policy did not apply: got grace period %d s, labels %v", ptr.Deref(grace, 0), deployment.Labels)
 	}
 	n.mustSettle(10 * time.Second)
 
@@ -48,7 +48,7 @@ func TestMutatingPolicyCausesNoWriteLoop(t *testing.T) {
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 	n.mustSettle(5 * time.Second)
 	if diff := cmp.Diff(before, n.podNames()); diff != "" {
-		t.Errorf("an edit that concerns no pod replaced some (-before +after):\n%s", diff)
+		t.Errorf("edit replaced pods that it should not affect (-before +after):\n%s", diff)
 	}
 }
 
@@ -87,7 +87,7 @@ func createMutatingPolicy(t *testing.T, namespace string) {
 		}
 		t.Cleanup(func() {
 			if err := kubeClient.Delete(context.Background(), object); err != nil {
-				t.Errorf("delete the policy: %v", err)
+				t.Errorf("deleting the policy: %v", err)
 			}
 		})
 	}
@@ -119,7 +119,7 @@ func (n tenant) deployment() *appsv1.Deployment {
 	n.t.Helper()
 	deployment := &appsv1.Deployment{}
 	if err := kubeClient.Get(n.t.Context(), n.key, deployment); err != nil {
-		n.t.Fatalf("read deployment %s: %v", n.key, err)
+		n.t.Fatalf("reading Deployment %s: %v", n.key, err)
 	}
 	return deployment
 }
@@ -138,7 +138,7 @@ func (n tenant) mustSettle(while time.Duration) {
 		}
 		before = after
 	}
-	n.t.Errorf("it is written again and again, last within %s (-before +after):\n%s", while, written)
+	n.t.Errorf("objects are still being written within %s (-before +after):\n%s", while, written)
 }
 
 // resourceVersions returns the resource versions of the Instance and its owned objects.
@@ -152,7 +152,7 @@ func (n tenant) resourceVersions() map[string]string {
 	} {
 		labels := client.MatchingLabels{"app.kubernetes.io/managed-by": "anamnesis-operator", "app.kubernetes.io/instance": n.key.Name}
 		if err := kubeClient.List(n.t.Context(), list, client.InNamespace(n.key.Namespace), labels); err != nil {
-			n.t.Fatalf("list each %s of %s: %v", kind, n.key, err)
+			n.t.Fatalf("listing %s objects of %s: %v", kind, n.key, err)
 		}
 		err := meta.EachListItem(list, func(item runtime.Object) error {
 			object, err := meta.Accessor(item)

@@ -53,7 +53,7 @@ func startPostgres(t *testing.T) *postgresServer {
 	}
 	t.Cleanup(func() {
 		if err := os.RemoveAll(dir); err != nil {
-			t.Errorf("remove what PostgreSQL kept: %v", err)
+			t.Errorf("removing the data of PostgreSQL: %v", err)
 		}
 	})
 	p := &postgresServer{t: t, dir: dir, listen: net.JoinHostPort(nodeAddress(t), "0")}
@@ -61,7 +61,7 @@ func startPostgres(t *testing.T) *postgresServer {
 	t.Cleanup(func() { p.stop() })
 	address, err := url.Parse(p.url)
 	if err != nil {
-		t.Fatalf("PostgreSQL in the node is at an address that is none: %v", err)
+		t.Fatalf("invalid address of PostgreSQL in the node: %v", err)
 	}
 	p.listen = address.Host
 	return p
@@ -94,7 +94,7 @@ func (p *postgresServer) start() {
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		p.shutDown()
-		p.t.Fatalf("start PostgreSQL in the node: %v", err)
+		p.t.Fatalf("starting PostgreSQL in the node: %v", err)
 	}
 	p.url = strings.TrimSpace(line)
 }
@@ -111,7 +111,7 @@ func (p *postgresServer) instanceSpec(namespace string) v1alpha1.InstanceSpec {
 		StringData: map[string]string{"url": p.url},
 	}
 	if err := kubeClient.Create(p.t.Context(), secret); err != nil {
-		p.t.Fatal(fmt.Errorf("make the Secret of a database: %w", err))
+		p.t.Fatal(fmt.Errorf("creating the Secret of a database: %w", err))
 	}
 	return v1alpha1.InstanceSpec{
 		Models:   []v1alpha1.Model{{ID: "service-en"}},
@@ -134,6 +134,6 @@ func nodeAddress(t *testing.T) string {
 			}
 		}
 	}
-	t.Fatal("no node has an internal address")
+	t.Fatal("internal address not found on any node")
 	return ""
 }

@@ -52,7 +52,7 @@ func TestMissingSecretDoesNotBlockScaling(t *testing.T) {
 	NewWithT(t).Eventually(func() (string, error) { return servedCertificate(address, n.host()) }, defaultTimeout, "1s").
 		Should(Equal(string(brought.Data[corev1.TLSCertKey])), "the certificate that was brought")
 	if after := n.podNames(); len(after) != 3 {
-		t.Errorf("the pods are %v, want three", after)
+		t.Errorf("got pods %v, want 3", after)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestFailedRolloutRecovers(t *testing.T) {
 	n.waitFor(v1alpha1.ConditionReady, metav1.ConditionFalse, "RolloutFailed")
 	failed := n.get().Status.Rollout
 	if failed.FailureReason != v1alpha1.FailureReasonDatabase {
-		t.Errorf("an unavailable database: got failure reason %q (%s), want Database", failed.FailureReason, failed.FailureMessage)
+		t.Errorf("unavailable database: got failure reason %q (%s), want Database", failed.FailureReason, failed.FailureMessage)
 	}
 	n.waitFor(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, "DatabaseUnreachable")
 	api.mustDiagnose(t)
@@ -125,9 +125,9 @@ func TestFailedRolloutRecovers(t *testing.T) {
 	n.newAPIClient("h2").mustDiagnose(t)
 	recovered := n.get()
 	if recovered.Generation != generation {
-		t.Errorf("the spec was edited: got generation %d, want %d", recovered.Generation, generation)
+		t.Errorf("spec was changed: got generation %d, want %d", recovered.Generation, generation)
 	}
 	if recovered.Status.Rollout.Failed != "" || meta.IsStatusConditionTrue(recovered.Status.Conditions, v1alpha1.ConditionStalled) {
-		t.Errorf("it is still said to have failed: %+v", recovered.Status)
+		t.Errorf("status still reports a failure: %+v", recovered.Status)
 	}
 }

@@ -40,11 +40,11 @@ func TestSurveysSurvivePodRestarts(t *testing.T) {
 		answered := n.completeWithRetries(api, made.ID)
 		summary, err := api.Guidance.GetSummary(t.Context(), made.ID)
 		if err != nil || len(summary.Questions) != answered || summary.Survey.Status != guidance.SurveyStatusCompleted {
-			t.Errorf("%s: %d answers were taken and %d are summed up, %v", kind, answered, len(summary.Questions), err)
+			t.Errorf("%s: sent %d answers, got %d in the summary, error %v", kind, answered, len(summary.Questions), err)
 		}
 		assessment, err := api.Guidance.GetAssessment(t.Context(), made.ID, nil)
 		if err != nil || len(assessment.Conditions) == 0 || assessment.Triage.Level == "" {
-			t.Errorf("%s: assessed %+v, %v", kind, assessment, err)
+			t.Errorf("%s: got assessment %+v, error %v", kind, assessment, err)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func (n tenant) completeWithRetries(api apiClient, survey uuid.UUID) (answered i
 	}
 	for next := &question; next != nil; answered++ {
 		if next.Index != answered {
-			n.t.Fatalf("question %d comes after %d answers", next.Index, answered)
+			n.t.Fatalf("got question %d after %d answers", next.Index, answered)
 		}
 		if answered%answersBetweenKills == answersBetweenKills/2 {
 			n.killPods()

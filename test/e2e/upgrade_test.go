@@ -60,12 +60,12 @@ func TestUpgrade(t *testing.T) {
 			load.stop(t)
 		}
 		if diff := cmp.Diff(before, podRestarts(tenants)); diff != "" {
-			t.Errorf("the upgrade touched pods (-before +after):\n%s", diff)
+			t.Errorf("upgrade changed pods (-before +after):\n%s", diff)
 		}
 		for _, n := range tenants {
 			n.waitFor(v1alpha1.ConditionReady, metav1.ConditionTrue, "")
 			if got := n.get().Status.Server.Image; got != oldImages.Server {
-				t.Errorf("%s is on the image %s although its window is closed, want %s", n.key, got, oldImages.Server)
+				t.Errorf("%s runs image %s although its window is closed, want %s", n.key, got, oldImages.Server)
 			}
 		}
 	})
@@ -80,7 +80,7 @@ func TestUpgrade(t *testing.T) {
 		waitForNewPods(t, busy, before)
 		load.stop(t)
 		if diff := cmp.Diff(kept, podRestarts([]tenant{small})); diff != "" {
-			t.Errorf("an Instance whose window is closed was touched (-before +after):\n%s", diff)
+			t.Errorf("Instance with a closed window was changed (-before +after):\n%s", diff)
 		}
 	})
 }
@@ -91,7 +91,7 @@ func installPreviousServer(t *testing.T) platform.Images {
 	t.Helper()
 	t.Cleanup(func() {
 		if err := cluster.Install(context.Background(), images); err != nil {
-			t.Errorf("restore the operator: %v", err)
+			t.Errorf("restoring the operator: %v", err)
 		}
 	})
 	deleteInstances(t)

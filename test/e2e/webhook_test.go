@@ -92,7 +92,7 @@ func (r receiver) outputLines() (lines []receiverOutput) {
 		}
 		var said receiverOutput
 		if err := json.Unmarshal([]byte(line), &said); err != nil {
-			r.t.Errorf("the receiver said %q: %v", line, err)
+			r.t.Errorf("invalid output %q of the receiver: %v", line, err)
 		}
 		lines = append(lines, said)
 	}
@@ -148,7 +148,7 @@ func (n tenant) completeSurvey(api apiClient, patient uuid.UUID) uuid.UUID {
 	}
 	next, err := api.Guidance.AnswerCurrentQuestion(n.t.Context(), made.ID, nil, guidance.NewAnswer{Answer: json.RawMessage(`"none"`)})
 	if err != nil || next != nil {
-		n.t.Fatalf("after its question the survey asks %+v, %v", next, err)
+		n.t.Fatalf("got question %+v after the last answer, error %v", next, err)
 	}
 	return made.ID
 }
@@ -168,7 +168,7 @@ func TestWebhookDelivery(t *testing.T) {
 	closed := createReadyInstance(t, namespace, "silent", embeddedSpec())
 	config := r.createWebhookConfig(n)
 	if secret := n.secret("portal-signing", "secret"); !strings.HasPrefix(secret, "whsec_") {
-		t.Error("the Secret for the receiver holds no signing secret")
+		t.Error("Secret of the receiver contains no signing secret")
 	}
 
 	api := n.newAPIClient("http/1.1")
@@ -200,7 +200,7 @@ func TestWebhookDelivery(t *testing.T) {
 	unheard := n.completeSurvey(api, patient.ID)
 	time.Sleep(5 * time.Second)
 	if told := r.tokensForSurvey(unheard); len(told) > 0 {
-		t.Error("the receiver got an event after its WebhookConfig was deleted")
+		t.Error("receiver got an event after its WebhookConfig was deleted")
 	}
 	r.mustReach(n, "open")
 	r.mustReach(closed, "closed")
@@ -223,6 +223,6 @@ func (r receiver) mustReach(n tenant, want string) {
 	delete(labels, "pod-template-hash") // not part of the Deployment
 	got := runProbe(r.t, r.namespace, "probe-"+n.key.Name, image, labels, address)
 	if diff := cmp.Diff(map[string]string{address: want}, got); diff != "" {
-		r.t.Errorf("what pods of %s reach (-want +got):\n%s", n.key, diff)
+		r.t.Errorf("connectivity of pods of %s (-want +got):\n%s", n.key, diff)
 	}
 }

@@ -2,8 +2,8 @@
 
 // Package build builds the tools of the node from Go modules, or downloads their official
 // releases, and caches them. A binary is named after the version pinned in the tool's
-// go.mod and is created only if the cache does not have it. The package does not know
-// what the tools are for.
+// go.mod and is created only if the cache does not have it. The package is independent
+// of the purpose of the tools.
 package build
 
 import (
@@ -49,16 +49,16 @@ func (b Builder) Binaries(tools []Tool) ([]Binary, error) {
 	for _, tool := range tools {
 		version, err := b.version(tool)
 		if err != nil {
-			return nil, fmt.Errorf("finding the version of %s: %w", tool.Name, err)
+			return nil, fmt.Errorf("determining the version of %s: %w", tool.Name, err)
 		}
 		binaries = append(binaries, Binary{Tool: tool, Version: version, Path: b.Cache.Binary(tool.Name, version)})
 	}
 	return binaries, nil
 }
 
-// ReleaseFile returns the official release of the binary, and whether there is one.
+// ReleaseFile returns the official release of the binary, and reports whether it exists.
 func (b Binary) ReleaseFile() (file release.File, ok bool) {
-	// A hash of our own sources may follow the version.
+	// A hash of local sources may follow the version.
 	version, _, _ := strings.Cut(b.Version, "-")
 	expand := func(text string) string { return os.Expand(text, versionVariables(version)) }
 	file = b.Release
@@ -136,7 +136,7 @@ func versionVariables(version string) func(string) string {
 }
 
 // version returns the version in the name of a tool's binary: the pinned version, a
-// hash of our own sources, or both.
+// hash of local sources, or both.
 func (b Builder) version(tool Tool) (string, error) {
 	var parts []string
 	if tool.VersionModule != "" {
@@ -179,7 +179,7 @@ func hashFiles(folder string, patterns []string) (string, error) {
 	for _, pattern := range patterns {
 		paths, err := filepath.Glob(filepath.Join(folder, pattern))
 		if err != nil || len(paths) == 0 {
-			return "", errors.Join(fmt.Errorf("no file %s in %s", pattern, folder), err)
+			return "", errors.Join(fmt.Errorf("file %s not found in %s", pattern, folder), err)
 		}
 		for _, path := range paths {
 			content, err := os.ReadFile(path)

@@ -72,18 +72,18 @@ func TestVersion(t *testing.T) {
 	ours := Tool{Dir: ".", Sources: []string{"*.go"}}
 	both := Tool{Dir: ".", VersionModule: pinned.VersionModule, Sources: ours.Sources}
 	if got := version(pinned); got != "v1.2.3" {
-		t.Errorf("the pinned version is %s", got)
+		t.Errorf("got pinned version %s", got)
 	}
 	before := version(ours)
 	if got, want := version(both), "v1.2.3-"+before; got != want {
-		t.Errorf("pin and sources are called %s, want %s", got, want)
+		t.Errorf("got version %s with a pin and sources, want %s", got, want)
 	}
 	writeFile(t, filepath.Join(folder, "main.go"), helloProgram+"// changed\n")
 	if after := version(ours); after == before {
-		t.Errorf("changed sources are still called %s", after)
+		t.Errorf("version %s did not change with the sources", after)
 	}
 	if got := version(pinned); got != "v1.2.3" {
-		t.Errorf("changed sources change the pinned version to %s", got)
+		t.Errorf("changed sources changed the pinned version to %s", got)
 	}
 	for name, tool := range map[string]Tool{
 		"a pin that is not required": {Dir: ".", VersionModule: "example.org/other"},
@@ -91,7 +91,7 @@ func TestVersion(t *testing.T) {
 		"a missing folder":           {Dir: "nowhere", VersionModule: "example.org/pinned"},
 	} {
 		if version, err := builder.version(tool); err == nil {
-			t.Errorf("%s has version %s", name, version)
+			t.Errorf("got version %[2]s for %[1]s", name, version)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func TestConcurrentBuildsRunOnce(t *testing.T) {
 	}
 	binary := binaries[0]
 	if binary.IsBuilt() {
-		t.Fatal("it is built before it is built")
+		t.Fatal("IsBuilt() = true before the build")
 	}
 	var everybody sync.WaitGroup
 	for range 3 {
@@ -153,14 +153,14 @@ func TestConcurrentBuildsRunOnce(t *testing.T) {
 	everybody.Wait()
 	output, err := exec.Command(binary.Path).CombinedOutput()
 	if err != nil || strings.TrimSpace(string(output)) != binary.Version {
-		t.Errorf("the binary says %q, %v; want its version %s", output, err, binary.Version)
+		t.Errorf("got output %q, error %v; want version %s", output, err, binary.Version)
 	}
 	writeFile(t, binary.Path, "as it was")
 	if err := builder.Build(context.Background(), binary); err != nil {
 		t.Fatal(err)
 	}
 	if content, err := os.ReadFile(binary.Path); err != nil || string(content) != "as it was" {
-		t.Errorf("what was there was built again: %v", err)
+		t.Errorf("existing binary was rebuilt: %v", err)
 	}
 }
 
@@ -173,10 +173,10 @@ func TestFailedBuildLeavesNoBinary(t *testing.T) {
 	}
 	err = builder.Build(context.Background(), binaries[0])
 	if err == nil || !strings.Contains(err.Error(), "undefined: nonsense") {
-		t.Errorf("the error does not say what the compiler says: %v", err)
+		t.Errorf("error does not contain the compiler output: %v", err)
 	}
 	if binaries[0].IsBuilt() {
-		t.Error("it is there although it could not be built")
+		t.Error("binary exists after a failed build")
 	}
 }
 
@@ -207,10 +207,10 @@ func TestLinkAssets(t *testing.T) {
 		names = append(names, entry.Name())
 	}
 	if want := []string{"etcd", "kube-apiserver"}; !slices.Equal(names, want) {
-		t.Errorf("the folder holds %v, want %v", names, want)
+		t.Errorf("got directory entries %v, want %v", names, want)
 	}
 	if content, err := os.ReadFile(filepath.Join(AssetsDir(cache, binaries), "etcd")); err != nil || string(content) != "etcd" {
-		t.Errorf("the link leads to %q, %v", content, err)
+		t.Errorf("link points to content %q, error %v", content, err)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestLinkBinariesUpdatesVersion(t *testing.T) {
 		}
 	}
 	if target, err := os.Readlink(filepath.Join(folder, "etcd")); err != nil || target != "/new" {
-		t.Errorf("the link leads to %s, %v", target, err)
+		t.Errorf("link points to %s, error %v", target, err)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestStagingModulesMatchKubernetesRelease(t *testing.T) {
 		}
 	}
 	if len(module.Replace) < 20 {
-		t.Errorf("only %d modules are replaced", len(module.Replace))
+		t.Errorf("got %d replaced modules", len(module.Replace))
 	}
 }
 

@@ -20,8 +20,8 @@ const (
 )
 
 // compilerEnv returns the environment that lets the compiler run without collecting
-// garbage, which saves processor time. It returns nothing if the caller's environment
-// configures the collector, or if memory is short: the go command runs one compiler per
+// garbage, which saves processor time. It returns nil if the caller's environment
+// configures the collector, or if memory is scarce: the go command runs one compiler per
 // processor.
 func compilerEnv(environ []string, availableMemory uint64, processors int) []string {
 	configured := func(variable string) bool {

@@ -11,7 +11,7 @@ type Tool struct {
 	// installed program is not used if they are empty.
 	VersionArgs []string
 	// Release is the official release of the program. $version expands to the pinned
-	// version, $number to the same without its v, and $arch to the architecture.
+	// version, $number to the version without its v, and $arch to the architecture.
 	Release release.File
 	// Dir is the directory of the module to build, relative to the cluster program's
 	// module.
@@ -19,17 +19,17 @@ type Tool struct {
 	// Package is the package to build.
 	Package string
 	// VersionModule is the module whose version in Dir's go.mod is part of the binary's
-	// name. It is empty for our own programs.
+	// name. It is empty for programs of this repository.
 	VersionModule string
-	// Sources are patterns of our own files in Dir that are compiled into the binary. A
-	// hash of them is part of the binary's name.
+	// Sources are patterns of local files in Dir that are compiled into the binary. Their
+	// hash is part of the binary's name.
 	Sources []string
 	Tags    string
 	// BuildSeconds is how long the first build took on two processors, in the order of
-	// Tools. Tools that share nearly everything with an earlier one have none.
+	// Tools. It is zero for tools that share nearly all packages with an earlier tool.
 	BuildSeconds int
 	// LinkerVars are the string variables set by the linker, as variable=value. $version,
-	// $major and $minor expand to those of the pinned version.
+	// $major and $minor expand to the values of the pinned version.
 	LinkerVars []string
 }
 
@@ -68,7 +68,8 @@ func etcdTool() Tool {
 	}
 }
 
-// corednsTool runs in a pod, so an installed one, which may need libraries, is not used.
+// corednsTool returns CoreDNS. An installed program is not used, because CoreDNS runs in a
+// pod, and the program may need libraries.
 func corednsTool() Tool {
 	const archive = "https://github.com/coredns/coredns/releases/download/$version/coredns_$number_linux_$arch.tgz"
 	return Tool{

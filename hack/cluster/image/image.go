@@ -45,7 +45,7 @@ func ParseFile(text string, executable bool) (File, error) {
 		target = "/" + filepath.Base(source)
 	}
 	if source == "" || !path.IsAbs(target) || path.Clean(target) != target || target == "/" {
-		return File{}, fmt.Errorf("invalid image file %q: write PATH or PATH=/in/image", text)
+		return File{}, fmt.Errorf("invalid image file %q: expected PATH or PATH=/in/image", text)
 	}
 	return File{Source: source, Target: target, Executable: executable}, nil
 }
@@ -55,7 +55,7 @@ func ParseFile(text string, executable bool) (File, error) {
 func Write(reference string, files []File, out string) error {
 	tag, err := name.NewTag(reference)
 	if err != nil {
-		return fmt.Errorf("naming the image: %w", err)
+		return fmt.Errorf("parsing the image name: %w", err)
 	}
 	built, err := buildImage(files)
 	if err != nil {
@@ -73,7 +73,7 @@ func Write(reference string, files []File, out string) error {
 
 func buildImage(files []File) (v1.Image, error) {
 	if len(files) == 0 || !files[0].Executable {
-		return nil, fmt.Errorf("its first file must be the binary to run")
+		return nil, fmt.Errorf("first file must be the executable of the image")
 	}
 	content, err := buildLayer(files)
 	if err != nil {

@@ -38,7 +38,7 @@ func TestParseFile(t *testing.T) {
 	}
 	for _, text := range []string{"", "=/server", "server=", "server=relative", "server=/", "server=/a/../b", "server=/a/", "/"} {
 		if got, err := ParseFile(text, true); err == nil {
-			t.Errorf("%q is read as %+v", text, got)
+			t.Errorf("ParseFile(%q) = %+v, want an error", text, got)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff([]string{"/server"}, config.Config.Entrypoint); diff != "" || config.Config.User != "65532:65532" || config.OS != "linux" {
-		t.Errorf("it runs %v as %s on %s", config.Config.Entrypoint, config.Config.User, config.OS)
+		t.Errorf("got entry point %v, user %s, OS %s", config.Config.Entrypoint, config.Config.User, config.OS)
 	}
 	want := []string{
 		"etc/ 755", "tmp/ 1777", "var/ 755", "var/models/ 755",
@@ -94,7 +94,7 @@ func layerContents(t *testing.T, read v1.Image) []string {
 	t.Helper()
 	layers, err := read.Layers()
 	if err != nil || len(layers) != 1 {
-		t.Fatalf("%d layers, %v", len(layers), err)
+		t.Fatalf("got %d layers, error %v", len(layers), err)
 	}
 	uncompressed, err := layers[0].Uncompressed()
 	if err != nil {
@@ -144,7 +144,7 @@ func TestWriteIsReproducible(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(first, archive("second.tar")) {
-		t.Error("the same files made another archive")
+		t.Error("same files produced different archives")
 	}
 }
 
@@ -156,10 +156,10 @@ func TestWriteRejectsInvalidInput(t *testing.T) {
 		files           []File
 		says            string
 	}{
-		{"no name", "", files, "naming the image"},
-		{"a bad name", "Bad Name", files, "naming the image"},
-		{"no file", "example.org/server:1", nil, "binary to run"},
-		{"no binary", "example.org/server:1", files[1:], "binary to run"},
+		{"no name", "", files, "parsing the image name"},
+		{"a bad name", "Bad Name", files, "parsing the image name"},
+		{"no file", "example.org/server:1", nil, "first file must be"},
+		{"no binary", "example.org/server:1", files[1:], "first file must be"},
 		{"a missing file", "example.org/server:1", []File{{Source: filepath.Join(folder, "none"), Target: "/none", Executable: true}}, "none"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -167,10 +167,10 @@ func TestWriteRejectsInvalidInput(t *testing.T) {
 			out := filepath.Join(folder, strings.ReplaceAll(test.name, " ", "-")+".tar")
 			err := Write(test.reference, test.files, out)
 			if err == nil || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%v, want a word on %q", err, test.says)
+				t.Errorf("got error %v, want %q", err, test.says)
 			}
 			if _, err := os.Stat(out); !os.IsNotExist(err) {
-				t.Errorf("it left an archive: %v", err)
+				t.Errorf("failed write left an archive: %v", err)
 			}
 		})
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package installed finds programs that are already on this machine, in a fitting
-// version. It installs nothing.
+// Package installed finds programs with a matching version that are already installed on
+// this machine. It installs nothing.
 package installed
 
 import (
@@ -17,9 +17,10 @@ import (
 // Program is a program to find.
 type Program struct {
 	Name string
-	// VersionArgs are the arguments that let it print its version.
+	// VersionArgs are the arguments that make the program print its version.
 	VersionArgs []string
-	// Version is the wanted version, such as v1.36.3. Any patch release of it fits.
+	// Version is the required version, such as v1.36.3. Any patch release of the same minor
+	// version matches.
 	Version string
 }
 
@@ -28,7 +29,7 @@ func Dirs(getenv func(string) string) []string {
 	return append([]string{getenv("KUBEBUILDER_ASSETS")}, filepath.SplitList(getenv("PATH"))...)
 }
 
-// Find returns the path and the version of the first fitting program in dirs.
+// Find returns the path and the version of the first matching program in dirs.
 func Find(ctx context.Context, program Program, dirs []string) (path, version string, found bool) {
 	for _, dir := range dirs {
 		if !filepath.IsAbs(dir) {
@@ -38,7 +39,7 @@ func Find(ctx context.Context, program Program, dirs []string) (path, version st
 		if err != nil || !isExecutable(path) {
 			continue
 		}
-		if version := versionOf(ctx, path, program.VersionArgs); fits(version, program.Version) {
+		if version := programVersion(ctx, path, program.VersionArgs); isSameMinorRelease(version, program.Version) {
 			return path, version, true
 		}
 	}
@@ -52,8 +53,9 @@ func isExecutable(path string) bool {
 
 var versionPattern = regexp.MustCompile(`\bv?(\d+\.\d+\.\d+)\b`)
 
-// versionOf returns the version that a program prints, such as v1.36.3, or nothing.
-func versionOf(ctx context.Context, path string, args []string) string {
+// programVersion returns the version that a program prints, such as v1.36.3, or an empty
+// string.
+func programVersion(ctx context.Context, path string, args []string) string {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	output, err := exec.CommandContext(ctx, path, args...).Output()
@@ -66,8 +68,8 @@ func versionOf(ctx context.Context, path string, args []string) string {
 	return ""
 }
 
-// fits reports whether two versions are of the same minor release.
-func fits(version, want string) bool {
+// isSameMinorRelease reports whether two versions belong to the same minor release.
+func isSameMinorRelease(version, want string) bool {
 	return version != "" && minorRelease(version) == minorRelease(want)
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package kind runs the cluster in a container engine by means of the kind program. The
-// cluster has a name of its own, so that other kind clusters are never touched. Building
-// Kubernetes and images is the business of other packages.
+// Package kind runs the cluster in a container engine with the kind program. The cluster
+// has a unique name, so that other kind clusters are never changed. Other packages build
+// Kubernetes and images.
 package kind
 
 import (
@@ -31,14 +31,14 @@ var engines = []string{"docker", "podman", "nerdctl"}
 // CheckAvailable returns an error unless kind and a container engine are in PATH.
 func CheckAvailable() error {
 	if _, err := exec.LookPath("kind"); err != nil {
-		return errors.New("kind is not in PATH")
+		return errors.New("kind not found in PATH")
 	}
 	for _, engine := range engines {
 		if _, err := exec.LookPath(engine); err == nil {
 			return nil
 		}
 	}
-	return fmt.Errorf("kind needs a container engine: none of %s is in PATH", strings.Join(engines, ", "))
+	return fmt.Errorf("kind requires a container engine: none of %s found in PATH", strings.Join(engines, ", "))
 }
 
 // Cluster is the kind cluster of a state directory.
@@ -53,7 +53,7 @@ type Cluster struct {
 // marker is a file in the state directory of a kind cluster.
 const marker = "kind"
 
-// forwardsDir has a file for each relay, named after its process.
+// forwardsDir contains a file for each relay, named after its process ID.
 const forwardsDir = "port-forwards"
 
 // IsSelected reports whether the state directory belongs to a kind cluster.
@@ -90,7 +90,7 @@ func (c Cluster) CheckReady(ctx context.Context) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("there is no kind cluster %s", c.Name())
+	return fmt.Errorf("kind cluster %s not found", c.Name())
 }
 
 // Down deletes the cluster, its relays and its state directory.
@@ -136,7 +136,7 @@ func (c Cluster) StartRelay(ctx context.Context, listen string, target relay.Tar
 	}
 	log, err := os.CreateTemp(c.State.Path("logs"), "relay-"+strings.ReplaceAll(listen, ":", "-")+"-*.log")
 	if err != nil {
-		return "", fmt.Errorf("creating the log of a relay: %w", err)
+		return "", fmt.Errorf("creating a relay log: %w", err)
 	}
 	defer func() { _ = log.Close() }()
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), c.Kubectl, args...)
@@ -156,11 +156,11 @@ func (c Cluster) StartRelay(ctx context.Context, listen string, target relay.Tar
 // forwardArgs returns the arguments of kubectl for a relay.
 func (c Cluster) forwardArgs(listen string, target relay.Target) ([]string, error) {
 	if target.Kind == "" {
-		return nil, errors.New("a kind cluster has relays to Services and Pods only")
+		return nil, errors.New("relays in a kind cluster support only Services and Pods")
 	}
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
-		return nil, fmt.Errorf("invalid address of a relay: %w", err)
+		return nil, fmt.Errorf("invalid relay address: %w", err)
 	}
 	if port == "0" {
 		port = ""
@@ -178,7 +178,7 @@ func waitUntilForwarding(ctx context.Context, log string, exited <-chan error) (
 	for {
 		content, err := os.ReadFile(log)
 		if err != nil {
-			return "", fmt.Errorf("reading the log of a relay: %w", err)
+			return "", fmt.Errorf("reading a relay log: %w", err)
 		}
 		if _, rest, ok := strings.Cut(string(content), "Forwarding from "); ok {
 			if address, _, ok := strings.Cut(rest, " "); ok {
@@ -187,17 +187,17 @@ func waitUntilForwarding(ctx context.Context, log string, exited <-chan error) (
 		}
 		select {
 		case err := <-exited:
-			content, _ = os.ReadFile(log) // what it wrote last
-			return "", fmt.Errorf("kubectl port-forward ended: %w\n%s", err, content)
+			content, _ = os.ReadFile(log) // include the last output
+			return "", fmt.Errorf("kubectl port-forward exited: %w\n%s", err, content)
 		case <-ctx.Done():
-			return "", fmt.Errorf("kubectl port-forward does not listen: %w\n%s", ctx.Err(), content)
+			return "", fmt.Errorf("waiting for kubectl port-forward to listen: %w\n%s", ctx.Err(), content)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
 }
 
-// stopRelays stops the relays of this cluster. A process ID that belongs to another
-// program by now is left alone.
+// stopRelays stops the relays of this cluster. It ignores process IDs that have
+// been reused by other programs.
 func (c Cluster) stopRelays() error {
 	entries, err := os.ReadDir(c.State.Path(forwardsDir))
 	if errors.Is(err, os.ErrNotExist) {

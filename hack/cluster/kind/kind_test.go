@@ -85,7 +85,7 @@ func TestCheckAvailable(t *testing.T) {
 func TestCluster(t *testing.T) {
 	cluster, fake := setUp(t)
 	if IsSelected(cluster.State) || cluster.CheckReady(t.Context()) == nil {
-		t.Error("there is a cluster before it is created")
+		t.Error("cluster exists before it is created")
 	}
 	for range 2 {
 		if err := cluster.Up(t.Context()); err != nil {
@@ -103,13 +103,13 @@ func TestCluster(t *testing.T) {
 		t.Errorf("got error %v for a missing archive", err)
 	}
 	if err := cluster.CheckReady(t.Context()); err != nil || !IsSelected(cluster.State) {
-		t.Errorf("it is not ready: %v", err)
+		t.Errorf("cluster is not ready: %v", err)
 	}
 	if err := cluster.Down(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if cluster.State.Exists() {
-		t.Error("the state directory remains")
+		t.Error("state directory was not removed")
 	}
 	name, kubeconfig := " --name "+cluster.Name(), " --kubeconfig "+cluster.State.Kubeconfig()
 	want := []string{
@@ -142,7 +142,7 @@ func TestRelay(t *testing.T) {
 		t.Errorf("got error %v for a missing Service", err)
 	}
 	if _, err := cluster.StartRelay(t.Context(), "127.0.0.1:0", relay.Target{Host: "10.0.0.1", Port: "80"}); err == nil {
-		t.Error("an address is a target")
+		t.Error("relay accepted an address as its target")
 	}
 	relays, err := os.ReadDir(cluster.State.Path(forwardsDir))
 	if err != nil || len(relays) != 3 {
@@ -155,7 +155,7 @@ func TestRelay(t *testing.T) {
 		pid, err := strconv.Atoi(relay.Name())
 		for deadline := time.Now().Add(time.Minute); err == nil && cluster.isRelay(pid); time.Sleep(10 * time.Millisecond) {
 			if time.Now().After(deadline) {
-				t.Fatalf("relay %d outlives the cluster", pid)
+				t.Fatalf("relay %d still runs after the cluster was deleted", pid)
 			}
 		}
 	}
@@ -166,9 +166,9 @@ func TestRelay(t *testing.T) {
 func TestStopRelaysLeavesOtherProcesses(t *testing.T) {
 	cluster, _ := setUp(t)
 	if cluster.isRelay(os.Getpid()) {
-		t.Error("this process is a relay")
+		t.Error("isRelay returned true for the test process")
 	}
 	if _, err := waitUntilForwarding(t.Context(), filepath.Join(t.TempDir(), "gone"), make(chan error)); err == nil {
-		t.Error("a missing log is no error")
+		t.Error("missing log did not cause an error")
 	}
 }

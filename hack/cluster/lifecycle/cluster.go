@@ -64,7 +64,7 @@ func (c Cluster) newBuilder() (build.Builder, error) {
 }
 
 // Up starts the cluster and returns when its node and DNS are ready. It leaves a
-// running cluster unchanged, and removes the remains of an earlier one. If a step
+// running cluster unchanged, and removes the remains of an earlier cluster. If a step
 // fails, it stops the node and keeps the logs.
 func (c Cluster) Up(ctx context.Context) error {
 	useKind, err := c.chooseKind()
@@ -123,7 +123,7 @@ func (c Cluster) installPackages(ctx context.Context, steps *progress) error {
 // CheckReady returns an error that explains why the cluster is not ready.
 func (c Cluster) CheckReady(ctx context.Context) error {
 	if !c.Node.State.Exists() {
-		return errors.New("the cluster is not up")
+		return errors.New("the cluster is not running")
 	}
 	if c.IsKind() {
 		return c.kindCluster("").CheckReady(ctx)

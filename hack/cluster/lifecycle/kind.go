@@ -34,12 +34,12 @@ func chooseKind(value string, isKind, exists bool, unsupported, unavailable erro
 	switch value {
 	case "kind":
 		if exists && !isKind {
-			return false, fmt.Errorf("a cluster other than kind's is up: %s", stop)
+			return false, fmt.Errorf("a cluster without kind is already running: %s", stop)
 		}
 		return true, unavailable
 	case string(Downloaded), string(Built):
 		if isKind {
-			return false, fmt.Errorf("a kind cluster is up: %s", stop)
+			return false, fmt.Errorf("a kind cluster is already running: %s", stop)
 		}
 		return false, nil
 	}
@@ -50,7 +50,7 @@ func (c Cluster) kindCluster(kubectl string) kind.Cluster {
 	return kind.Cluster{State: c.Node.State, Output: c.Output, Kubectl: kubectl}
 }
 
-// upKind starts a kind cluster. Only kubectl is needed of the tools.
+// upKind starts a kind cluster. The only tool that it needs is kubectl.
 func (c Cluster) upKind(ctx context.Context) error {
 	if _, err := c.Build(ctx, "kubectl"); err != nil {
 		return err

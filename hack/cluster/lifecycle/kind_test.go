@@ -43,10 +43,10 @@ func TestLocalClusterHasNode(t *testing.T) {
 	t.Parallel()
 	cluster := newStoppedCluster(t)
 	if err := cluster.CheckHasNode(); err != nil || cluster.IsKind() {
-		t.Errorf("a cluster that was never started is one of kind: %v", err)
+		t.Errorf("cluster that was never started is a kind cluster: %v", err)
 	}
 	cluster.Node.State = place.State(t.TempDir())
 	if _, err := cluster.StartRelay(t.Context(), "127.0.0.1:0", "nowhere"); err == nil {
-		t.Error("a relay starts without a cluster")
+		t.Error("StartRelay succeeded without a cluster")
 	}
 }

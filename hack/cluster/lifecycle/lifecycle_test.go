@@ -38,15 +38,15 @@ func TestProgressReportsEachStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(during, "first ") || strings.Contains(during, "\n") {
-		t.Errorf("while the step is done it says %q", during)
+		t.Errorf("got output %q during the step", during)
 	}
 	failure := errors.New("no disk")
 	if err := steps.runStep("second", func() error { return failure }); !errors.Is(err, failure) || !strings.HasPrefix(err.Error(), "second: ") {
-		t.Errorf("the error is %v", err)
+		t.Errorf("got error %v", err)
 	}
 	lines := strings.Split(output.String(), "\n")
 	if len(lines) != 3 || !strings.HasSuffix(lines[0], " s") || !strings.HasSuffix(lines[1], "failed") {
-		t.Errorf("it says %q", lines)
+		t.Errorf("got output %q", lines)
 	}
 }
 
@@ -61,7 +61,7 @@ func TestLiveProgress(t *testing.T) {
 		}
 		shown := strings.Split(output.String(), "\r")
 		if len(shown) != 3 || !strings.HasSuffix(shown[1], "     1 s") || !strings.HasSuffix(shown[2], "   1.5 s\n") {
-			t.Errorf("it shows %q", shown)
+			t.Errorf("got output %q", shown)
 		}
 	})
 }
@@ -109,7 +109,7 @@ func TestCheckDNS(t *testing.T) {
 		}
 	}
 	wantError(t, checkDNS(t.Context(), fake.NewClientset()), "not found")
-	wantError(t, checkDNS(t.Context(), fake.NewClientset(coredns(0))), "no CoreDNS pod is ready")
+	wantError(t, checkDNS(t.Context(), fake.NewClientset(coredns(0))), "CoreDNS has no ready pods")
 	wantError(t, checkDNS(t.Context(), fake.NewClientset(coredns(1))), "")
 }
 
@@ -117,7 +117,7 @@ func TestCheckDNS(t *testing.T) {
 func wantError(t *testing.T, err error, words string) {
 	t.Helper()
 	if (err == nil) != (words == "") || err != nil && !strings.Contains(err.Error(), words) {
-		t.Errorf("%v, want a word on %q", err, words)
+		t.Errorf("got error %v, want %q", err, words)
 	}
 }
 
@@ -135,13 +135,13 @@ func newStoppedCluster(t *testing.T) Cluster {
 func TestStoppedCluster(t *testing.T) {
 	t.Parallel()
 	cluster := newStoppedCluster(t)
-	wantError(t, cluster.CheckReady(t.Context()), "the cluster is not up")
+	wantError(t, cluster.CheckReady(t.Context()), "the cluster is not running")
 	archive := filepath.Join(t.TempDir(), "image.tar")
 	wantError(t, cluster.Load(t.Context(), []string{archive}), archive)
 	if err := os.WriteFile(archive, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, cluster.Load(t.Context(), []string{archive}), "the cluster is not up")
+	wantError(t, cluster.Load(t.Context(), []string{archive}), "the cluster is not running")
 }
 
 func TestSystemImagesAreBuiltOnce(t *testing.T) {
@@ -163,7 +163,7 @@ func TestSystemImagesAreBuiltOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(archives) != 2 || !machine.Exists(archives[0]) || !machine.Exists(archives[1]) {
-			t.Fatalf("the archives are %v", archives)
+			t.Fatalf("got archives %v", archives)
 		}
 		var written []string
 		for _, archive := range archives {
@@ -174,7 +174,7 @@ func TestSystemImagesAreBuiltOnce(t *testing.T) {
 			written = append(written, fmt.Sprint(archive, info.ModTime()))
 		}
 		if before != nil && strings.Join(before, "") != strings.Join(written, "") {
-			t.Errorf("they were written again: %v, before %v", written, before)
+			t.Errorf("archives were rewritten: %v, before %v", written, before)
 		}
 		before = written
 	}
@@ -198,7 +198,7 @@ func TestAddonsMatchConstants(t *testing.T) {
 		for document := range strings.SplitSeq(string(content), "\n---\n") {
 			var object metav1.PartialObjectMetadata
 			if err := yaml.Unmarshal([]byte(document), &object); err != nil || object.Kind == "" || object.Name == "" {
-				t.Errorf("%s holds what is no object: %v\n%s", entry.Name(), err, document)
+				t.Errorf("%s contains an invalid object: %v\n%s", entry.Name(), err, document)
 			}
 		}
 	}
@@ -208,7 +208,7 @@ func TestAddonsMatchConstants(t *testing.T) {
 		"provisioner: " + volumes.ProvisionerName + "\n",
 	} {
 		if !strings.Contains(everything.String(), words) {
-			t.Errorf("no manifest holds %q", words)
+			t.Errorf("manifests do not contain %q", words)
 		}
 	}
 }
@@ -219,6 +219,6 @@ func TestWaitUntilStopsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := cluster.waitUntil(ctx, checkNode); err == nil {
-		t.Error("it waits for a cluster that has no kubeconfig")
+		t.Error("waitUntil succeeded without a kubeconfig")
 	}
 }

@@ -130,29 +130,29 @@ func (c Cluster) newClient() (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(config)
 }
 
-// waitUntil calls ask until it succeeds, the node has ended, or the timeout expires.
-func (c Cluster) waitUntil(ctx context.Context, ask func(context.Context, kubernetes.Interface) error) error {
+// waitUntil calls check until it succeeds, the node has exited, or the timeout expires.
+func (c Cluster) waitUntil(ctx context.Context, check func(context.Context, kubernetes.Interface) error) error {
 	client, err := c.newClient()
 	if err != nil {
 		return fmt.Errorf("reading the kubeconfig: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, stepTimeout)
 	defer cancel()
-	var answer error
+	var lastErr error
 	for {
-		latest := ask(ctx, client)
+		latest := check(ctx, client)
 		if latest == nil {
 			return nil
 		}
 		if ctx.Err() == nil {
-			answer = latest
+			lastErr = latest
 		}
 		if err := c.Node.CheckRunning(); err != nil {
 			return err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w: %w; the logs are in %s", ctx.Err(), answer, c.Node.State.Path("logs"))
+			return fmt.Errorf("%w: %w; see the logs in %s", ctx.Err(), lastErr, c.Node.State.Path("logs"))
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
@@ -169,15 +169,15 @@ func checkNode(ctx context.Context, client kubernetes.Interface) error {
 	}
 	for _, condition := range found.Status.Conditions {
 		if condition.Type == corev1.NodeReady && condition.Status != corev1.ConditionTrue {
-			return fmt.Errorf("the node is not ready: %s", condition.Message)
+			return fmt.Errorf("node is not ready: %s", condition.Message)
 		}
 	}
 	if len(found.Status.Conditions) == 0 {
-		return fmt.Errorf("the node has not reported readiness")
+		return fmt.Errorf("node has not reported readiness")
 	}
 	tainted := func(taint corev1.Taint) bool { return taint.Key == corev1.TaintNodeNotReady }
 	if slices.ContainsFunc(found.Spec.Taints, tainted) {
-		return fmt.Errorf("the node does not accept pods yet")
+		return fmt.Errorf("node does not accept pods yet")
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func checkDNS(ctx context.Context, client kubernetes.Interface) error {
 		return err
 	}
 	if deployment.Status.AvailableReplicas == 0 {
-		return fmt.Errorf("no CoreDNS pod is ready: see `kubectl -n kube-system describe pods`")
+		return fmt.Errorf("CoreDNS has no ready pods: see `kubectl -n kube-system describe pods`")
 	}
 	return nil
 }

@@ -19,12 +19,12 @@ import (
 	"github.com/anamnesis-dev/anamnesis/hack/cluster/release"
 )
 
-// Origin selects where tools that the cache lacks come from.
+// Origin selects the source of tools that the cache does not have.
 type Origin string
 
 const (
-	// AnyOrigin uses fitting programs on this machine, then official releases where their
-	// host answers promptly, then builds from source.
+	// AnyOrigin uses matching programs on this machine, then official releases if their host
+	// responds promptly, then builds from source.
 	AnyOrigin Origin = "auto"
 	// Downloaded uses official releases, and fails if one cannot be downloaded.
 	Downloaded Origin = "download"
@@ -33,7 +33,7 @@ const (
 )
 
 // OriginEnv is the environment variable that selects the origin. Its other values select
-// a cluster other than this one.
+// another cluster.
 const OriginEnv = "CLUSTER"
 
 // ParseOrigin returns the origin that a value of OriginEnv selects.
@@ -47,7 +47,7 @@ func ParseOrigin(value string) (Origin, error) {
 	return "", fmt.Errorf("unknown %s=%s: use auto, download, build, kind or current", OriginEnv, value)
 }
 
-// toolset provides tools that the cache lacks.
+// toolset provides tools that the cache does not have.
 type toolset struct {
 	builder build.Builder
 	origin  Origin
@@ -55,8 +55,8 @@ type toolset struct {
 	dirs    []string // directories to search for installed programs
 }
 
-// provide provides the named tools, or all if no name is given. It changes the entries
-// of binaries that are already on this machine to what it found.
+// provide provides the named tools, or all tools if no name is given. For tools that are
+// already installed on this machine, it sets the path and version in binaries.
 func (t toolset) provide(ctx context.Context, binaries []build.Binary, names []string) error {
 	var missing []build.Binary
 	for i, binary := range binaries {
@@ -83,7 +83,7 @@ func (t toolset) provide(ctx context.Context, binaries []build.Binary, names []s
 	return nil
 }
 
-// findInstalled returns a fitting program on this machine.
+// findInstalled returns a matching program on this machine.
 func (t toolset) findInstalled(ctx context.Context, binary build.Binary) (build.Binary, bool) {
 	if t.origin != AnyOrigin || len(binary.VersionArgs) == 0 {
 		return binary, false
@@ -96,8 +96,8 @@ func (t toolset) findInstalled(ctx context.Context, binary build.Binary) (build.
 	return binary, found
 }
 
-// planDownloads returns the names of the tools to download. It reports hosts that do not
-// answer.
+// planDownloads returns the names of the tools to download. It prints hosts that do not
+// respond.
 func (t toolset) planDownloads(ctx context.Context, missing []build.Binary) map[string]bool {
 	downloads := map[string]bool{}
 	if t.origin == Built {
@@ -126,7 +126,7 @@ func (t toolset) planDownloads(ctx context.Context, missing []build.Binary) map[
 	}
 	if len(unavailable) > 0 {
 		slices.Sort(unavailable)
-		fmt.Fprintf(t.output, "no official releases: %s\n", strings.Join(unavailable, "; "))
+		fmt.Fprintf(t.output, "official releases are unavailable: %s\n", strings.Join(unavailable, "; "))
 	}
 	return downloads
 }
@@ -178,24 +178,24 @@ func estimateBuild(seconds, processors int) time.Duration {
 	return time.Duration(seconds) * time.Second * 2 / time.Duration(processors)
 }
 
-// create downloads or builds a tool. Unless only downloads are wanted, it builds a tool
+// create downloads or builds a tool. Unless the origin is Downloaded, it builds a tool
 // that cannot be downloaded.
 func (t toolset) create(ctx context.Context, binary build.Binary, download bool, position string) error {
 	steps := newProgress(t.output)
-	what := binary.Name + " " + binary.Version
+	tool := binary.Name + " " + binary.Version
 	if file, ok := binary.ReleaseFile(); ok && download {
 		sum := "published checksum"
 		if file.IsPinned() {
 			sum = "pinned checksum"
 		}
-		name := fmt.Sprintf("%s download %s (%s)", position, what, sum)
+		name := fmt.Sprintf("%s download %s (%s)", position, tool, sum)
 		err := steps.runStep(name, func() error { return t.builder.Download(ctx, binary) })
 		if err == nil || ctx.Err() != nil || t.origin == Downloaded {
 			return err
 		}
 		fmt.Fprintf(t.output, "%v; building it from source\n", err)
 	}
-	return steps.runStep(position+" build "+what, func() error { return t.builder.Build(ctx, binary) })
+	return steps.runStep(position+" build "+tool, func() error { return t.builder.Build(ctx, binary) })
 }
 
 // newToolset returns the toolset that the environment selects.

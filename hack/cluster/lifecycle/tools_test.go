@@ -93,7 +93,7 @@ func TestDownloadFallsBackToBuilding(t *testing.T) {
 	}
 	for i, want := range []bool{false, true, false} {
 		if got := isOfficial(t, binaries[i].Path); got != want {
-			t.Errorf("%s is downloaded: %v", binaries[i].Name, got)
+			t.Errorf("%s: got downloaded %v", binaries[i].Name, got)
 		}
 	}
 	for _, words := range []string{
@@ -101,12 +101,12 @@ func TestDownloadFallsBackToBuilding(t *testing.T) {
 		"[1/3] build ours v1.2.3", "[2/3] download good v1.2.3 (published checksum)", "building it from source\n[3/3] build damaged v1.2.3",
 	} {
 		if !strings.Contains(output.String(), words) {
-			t.Errorf("the output lacks %q:\n%s", words, output)
+			t.Errorf("output does not contain %q:\n%s", words, output)
 		}
 	}
 	output.Reset()
 	if err := tools.provide(t.Context(), binaries, nil); err != nil || output.Len() > 0 {
-		t.Errorf("a second time: %v\n%s", err, output)
+		t.Errorf("second call: error %v\n%s", err, output)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestDownloadedOnly(t *testing.T) {
 	wantError(t, tools.provide(t.Context(), binaries, []string{"good"}), "")
 	wantError(t, tools.provide(t.Context(), binaries, []string{"damaged"}), "verifying")
 	if binaries[2].IsBuilt() {
-		t.Error("a program that must be downloaded was built")
+		t.Error("tool was built although the origin is Downloaded")
 	}
 }
 
@@ -127,8 +127,8 @@ func TestUnreachableHost(t *testing.T) {
 	tools, binaries, output := newToolset(t, AnyOrigin, closed.URL)
 	wantError(t, tools.provide(t.Context(), binaries, []string{"good"}), "")
 	lines := strings.Split(strings.TrimSpace(output.String()), "\n")
-	if len(lines) != 3 || !strings.HasPrefix(lines[0], "no official releases: ") || isOfficial(t, binaries[1].Path) {
-		t.Errorf("it prints %q", lines)
+	if len(lines) != 3 || !strings.HasPrefix(lines[0], "official releases are unavailable: ") || isOfficial(t, binaries[1].Path) {
+		t.Errorf("got output %q", lines)
 	}
 }
 
@@ -139,11 +139,11 @@ func TestBuiltOnly(t *testing.T) {
 	writeInstalled(t, tools.dirs[0])
 	wantError(t, tools.provide(t.Context(), binaries, []string{"good"}), "")
 	if isOfficial(t, binaries[1].Path) || strings.Contains(output.String(), "using") {
-		t.Errorf("it prints %s", output)
+		t.Errorf("got output %s", output)
 	}
 }
 
-// writeInstalled creates an installed program good of a fitting version.
+// writeInstalled creates an installed program good with a matching version.
 func writeInstalled(t *testing.T, dir string) string {
 	t.Helper()
 	path := filepath.Join(dir, "good")

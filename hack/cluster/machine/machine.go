@@ -61,14 +61,14 @@ func checkSupported(system string, user int) error {
 	const instead = "on any cluster that kubectl points to, `make deploy` installs the same"
 	switch {
 	case system != "linux":
-		return fmt.Errorf("the local cluster needs Linux, this is %s; %s", system, instead)
+		return fmt.Errorf("the local cluster requires Linux, got %s; %s", system, instead)
 	case user != 0:
-		return fmt.Errorf("the local cluster needs root for its namespaces; %s", instead)
+		return fmt.Errorf("the local cluster requires root for its namespaces; %s", instead)
 	}
 	return nil
 }
 
-// Missing returns the needs for which exists finds no program.
+// Missing returns the requirements without an existing program.
 func Missing(needs []Requirement, exists func(path string) bool) []Requirement {
 	var missing []Requirement
 	for _, need := range needs {
@@ -109,11 +109,11 @@ func CheckConsent(decision string, terminal bool, packages []string) error {
 	if decision == "yes" || decision == "" && !terminal {
 		return nil
 	}
-	return fmt.Errorf("the node needs the Debian packages %[1]s: set %[2]s=yes to have them installed, or run apt-get install --no-install-recommends %[1]s",
+	return fmt.Errorf("the node requires the Debian packages %[1]s: set %[2]s=yes to install them, or run apt-get install --no-install-recommends %[1]s",
 		strings.Join(packages, " "), InstallEnv)
 }
 
-// PackageNames returns the names of the packages of needs.
+// PackageNames returns the package names of the requirements.
 func PackageNames(needs []Requirement) []string {
 	names := make([]string, 0, len(needs))
 	for _, need := range needs {
@@ -128,7 +128,7 @@ func Install(ctx context.Context, packages []string) error {
 		return nil
 	}
 	if _, err := exec.LookPath("apt-get"); err != nil {
-		return fmt.Errorf("the node needs these packages (by their Debian names): %s", strings.Join(packages, " "))
+		return fmt.Errorf("the node requires these packages (Debian names): %s", strings.Join(packages, " "))
 	}
 	install := append([]string{"install", "--yes", "--quiet", "--no-install-recommends"}, packages...)
 	if aptGet(ctx, install...) == nil {

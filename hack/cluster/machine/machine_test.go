@@ -18,15 +18,15 @@ func TestCheckSupported(t *testing.T) {
 	}{
 		{"linux", 0, ""},
 		{"linux", 1000, "root"},
-		{"darwin", 0, "needs Linux, this is darwin"},
-		{"windows", -1, "needs Linux, this is windows"},
+		{"darwin", 0, "requires Linux, got darwin"},
+		{"windows", -1, "requires Linux, got windows"},
 	} {
 		err := checkSupported(test.system, test.user)
 		switch {
 		case test.says == "" && err != nil:
 			t.Errorf("%s as %d: %v", test.system, test.user, err)
 		case test.says != "" && (err == nil || !strings.Contains(err.Error(), test.says) || !strings.Contains(err.Error(), "make deploy")):
-			t.Errorf("%s as %d: %v, want a word on %q and on make deploy", test.system, test.user, err, test.says)
+			t.Errorf("%s as %d: got error %v, want %q and make deploy", test.system, test.user, err, test.says)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestMissing(t *testing.T) {
 				got = append(got, need.Package)
 			}
 			if !slices.Equal(got, test.want) {
-				t.Errorf("missing are %v, want %v", got, test.want)
+				t.Errorf("got missing %v, want %v", got, test.want)
 			}
 		})
 	}
@@ -94,7 +94,7 @@ func TestRequirementsHavePaths(t *testing.T) {
 	t.Parallel()
 	for _, need := range Requirements {
 		if need.Package == "" || len(need.Paths) == 0 || !strings.HasPrefix(need.Paths[0], "/") {
-			t.Errorf("a need without a package or an absolute path: %+v", need)
+			t.Errorf("requirement has no package or no absolute path: %+v", need)
 		}
 	}
 }

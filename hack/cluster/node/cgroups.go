@@ -39,7 +39,7 @@ func cgroupHierarchies(root string) ([]string, error) {
 func createCgroups(root, name string) error {
 	roots, err := cgroupHierarchies(root)
 	if err != nil || len(roots) == 0 {
-		return errors.Join(fmt.Errorf("the kubelet needs control groups, but none are mounted at %s", root), err)
+		return errors.Join(fmt.Errorf("the kubelet requires control groups: no hierarchy is mounted at %s", root), err)
 	}
 	for _, root := range roots {
 		if err := delegateControllers(root); err != nil {
@@ -106,7 +106,7 @@ func removeCgroup(group string) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("looking for control groups: %w", err)
+		return fmt.Errorf("listing control groups: %w", err)
 	}
 	for _, folder := range slices.Backward(folders) {
 		if err := unix.Rmdir(folder); err != nil && !errors.Is(err, unix.ENOENT) {

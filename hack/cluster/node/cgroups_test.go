@@ -50,7 +50,7 @@ func TestCgroupHierarchies(t *testing.T) {
 				want = append(want, filepath.Join(root, name))
 			}
 			if !slices.Equal(got, want) {
-				t.Errorf("hierarchies are %v, want %v", got, want)
+				t.Errorf("got hierarchies %v, want %v", got, want)
 			}
 		})
 	}
@@ -78,7 +78,7 @@ func TestCreateAndRemoveCgroups(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(root, "*", "*s"))
 	want := []string{filepath.Join(root, "cpu/cgroup.procs"), filepath.Join(root, "memory/cgroup.procs"), filepath.Join(root, "memory/yours")}
 	if err != nil || !slices.Equal(left, want) {
-		t.Errorf("left are %v, %v; want %v", left, err, want)
+		t.Errorf("got remaining cgroups %v, error %v; want %v", left, err, want)
 	}
 }
 
@@ -90,13 +90,13 @@ func TestCgroupV2ControllersAreDelegated(t *testing.T) {
 	}
 	// A regular file keeps only the last write; the kernel would accumulate the controllers.
 	if passed, err := os.ReadFile(filepath.Join(root, "cgroup.subtree_control")); err != nil || string(passed) != "+memory" {
-		t.Errorf("passed on is %q, %v", passed, err)
+		t.Errorf("got delegated controllers %q, error %v", passed, err)
 	}
 }
 
 func TestMissingCgroupMount(t *testing.T) {
 	t.Parallel()
-	if err := createCgroups(t.TempDir(), "mine"); err == nil || !strings.Contains(err.Error(), "none are mounted") {
+	if err := createCgroups(t.TempDir(), "mine"); err == nil || !strings.Contains(err.Error(), "no hierarchy is mounted") {
 		t.Error(err)
 	}
 }

@@ -115,7 +115,7 @@ func checkAPIServer(ctx context.Context) error {
 	}
 	defer func() { _ = response.Body.Close() }()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", request.URL, response.Status)
+		return fmt.Errorf("%s responded with status %s", request.URL, response.Status)
 	}
 	return nil
 }

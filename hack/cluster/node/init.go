@@ -52,16 +52,16 @@ func signalCreated(pipe *os.File) error {
 
 // startAll starts the components in order, waiting for the readiness check of each
 // before starting the next.
-func (f *supervisor) startAll(ctx context.Context, components []component) error {
+func (s *supervisor) startAll(ctx context.Context, components []component) error {
 	for _, component := range components {
-		slog.Info("starting", "component", component.name)
-		if err := f.start(component); err != nil {
+		slog.Info("starting component", "component", component.name)
+		if err := s.start(component); err != nil {
 			return fmt.Errorf("starting %s: %w", component.name, err)
 		}
 		if component.readinessCheck == nil {
 			continue
 		}
-		if err := f.waitReady(ctx, component); err != nil {
+		if err := s.waitReady(ctx, component); err != nil {
 			return err
 		}
 	}

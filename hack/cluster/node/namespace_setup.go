@@ -69,7 +69,7 @@ func newOverlayMount(folder string) mount {
 
 func (m mount) apply() error {
 	for _, folder := range append(m.dirs, m.target) {
-		if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // they replace folders that all users may read
+		if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // mount points are world-readable
 			return fmt.Errorf("creating a mount point: %w", err)
 		}
 	}

@@ -63,7 +63,7 @@ func (n Node) readProcess() (Process, error) {
 	var process Process
 	err := readJSON(n.State.Path("node.json"), &process)
 	if err != nil || !process.IsAlive() {
-		return Process{}, errors.New("the cluster is not up: start it with `up`")
+		return Process{}, errors.New("the cluster is not running: start it with `up`")
 	}
 	return process, nil
 }
@@ -100,7 +100,7 @@ func (n Node) Boot() error {
 	go func() { _ = cmd.Wait() }()
 	process, err := findProcess(cmd.Process.Pid)
 	if err != nil {
-		return n.withLogTails(fmt.Errorf("the node exited immediately: %w", err))
+		return n.withLogTails(fmt.Errorf("node exited immediately: %w", err))
 	}
 	if err := writeJSON(n.State.Path("node.json"), process); err != nil {
 		return fmt.Errorf("recording the node's process: %w", err)
@@ -127,7 +127,7 @@ func (n Node) CheckRunning() error {
 	if n.IsRunning() {
 		return nil
 	}
-	return n.withLogTails(errors.New("the node exited"))
+	return n.withLogTails(errors.New("node exited"))
 }
 
 // withLogTails adds the last lines of the node's log and of the log of the component

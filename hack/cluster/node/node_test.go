@@ -81,10 +81,10 @@ func TestSupervisorStopsWhenAComponentExits(t *testing.T) {
 	cmd.Env = append(os.Environ(), supervisorEnv+"="+folder)
 	output, err := cmd.Output()
 	if want := "ends after 3 questions: ends exited (with status 7)\n"; err != nil || string(output) != want {
-		t.Errorf("it says %q, %v; want %q", output, err, want)
+		t.Errorf("got output %q, error %v; want %q", output, err, want)
 	}
 	if log, err := os.ReadFile(filepath.Join(folder, "logs", "ends.log")); err != nil || string(log) != "I cannot go on\n" {
-		t.Errorf("its log says %q, %v", log, err)
+		t.Errorf("got log %q, error %v", log, err)
 	}
 }
 
@@ -108,23 +108,23 @@ func TestStoppedNode(t *testing.T) {
 	write("failed", "kubelet")
 	write("node.json", `{"pid":1,"start":0}`)
 	if node.IsRunning() {
-		t.Error("it runs")
+		t.Error("IsRunning() = true for a stopped node")
 	}
 	err := node.CheckRunning()
-	for _, words := range []string{"the node exited", "kubelet exited (with status 1)", node.State.LogFile("kubelet"), "no such flag"} {
+	for _, words := range []string{"node exited", "kubelet exited (with status 1)", node.State.LogFile("kubelet"), "no such flag"} {
 		if err == nil || !strings.Contains(err.Error(), words) {
-			t.Errorf("no word on %q: %v", words, err)
+			t.Errorf("error does not contain %q: %v", words, err)
 		}
 	}
 	if count := strings.Count(err.Error(), "before"); count != 11 {
-		t.Errorf("the error contains %d lines before the last ones", count)
+		t.Errorf("error contains %d log lines, want 11", count)
 	}
 	for name, do := range map[string]func() error{
 		"run":   func() error { return node.Run(exec.Command("true")) },
 		"start": func() error { return node.Start(exec.Command("true")) },
 		"load":  func() error { return node.ImportImage(t.Context(), strings.NewReader("")) },
 	} {
-		if err := do(); err == nil || !strings.Contains(err.Error(), "not up") {
+		if err := do(); err == nil || !strings.Contains(err.Error(), "not running") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -144,7 +144,7 @@ func TestRelaysOmitsExitedRelays(t *testing.T) {
 	}
 	relays, err := node.Relays()
 	if err != nil || len(relays) != 1 || relays[0].Target != "runs" {
-		t.Errorf("relays are %+v, %v", relays, err)
+		t.Errorf("got relays %+v, error %v", relays, err)
 	}
 }
 
@@ -155,10 +155,10 @@ func TestRelayListener(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.HasSuffix(first.address, ":0") {
-		t.Errorf("it listens on %s", first.address)
+		t.Errorf("relay listens on %s", first.address)
 	}
 	if _, err := openRelayListener(t.Context(), first.address); err == nil || !strings.Contains(err.Error(), "-listen") {
-		t.Errorf("an address that is taken: %v", err)
+		t.Errorf("opening an address in use: %v", err)
 	}
 	first.close()
 	again, err := openRelayListener(t.Context(), first.address)
@@ -170,7 +170,7 @@ func TestRelayListener(t *testing.T) {
 		again, err = openRelayListener(t.Context(), first.address)
 	}
 	if err != nil {
-		t.Fatalf("opening an address that was closed: %v", err)
+		t.Fatalf("reopening a closed address: %v", err)
 	}
 	again.close()
 }
@@ -180,7 +180,7 @@ func TestCommandEnvironment(t *testing.T) {
 	t.Setenv("KEPT", "yes")
 	cmd := Node{}.Command(t.Context(), "psql", "-l")
 	if !slices.Equal(cmd.Args[1:], []string{ExecCommand, "psql", "-l"}) {
-		t.Errorf("it calls %v", cmd.Args)
+		t.Errorf("got arguments %v", cmd.Args)
 	}
 	last := map[string]string{}
 	for _, variable := range cmd.Env {
@@ -188,10 +188,10 @@ func TestCommandEnvironment(t *testing.T) {
 		last[name] = value
 	}
 	if !strings.HasPrefix(last["PATH"], place.NodeStateDir+"/bin:") || last["KEPT"] != "yes" || last["KUBECONFIG"] != KubeconfigPath {
-		t.Errorf("it sees PATH=%s KEPT=%s KUBECONFIG=%s", last["PATH"], last["KEPT"], last["KUBECONFIG"])
+		t.Errorf("got environment PATH=%s KEPT=%s KUBECONFIG=%s", last["PATH"], last["KEPT"], last["KUBECONFIG"])
 	}
 	if here, err := os.Getwd(); err != nil || cmd.Dir != here {
-		t.Errorf("it runs in %s, not in %s, %v", cmd.Dir, here, err)
+		t.Errorf("got working directory %s, want %s, error %v", cmd.Dir, here, err)
 	}
 }
 
@@ -200,6 +200,6 @@ func TestOverlayUsesOneFileSystem(t *testing.T) {
 	got := newOverlayMount("/var/lib")
 	want := "lowerdir=/var/lib,upperdir=/run/private/var/lib/upper,workdir=/run/private/var/lib/work"
 	if got.options != want || got.target != "/var/lib" || len(got.dirs) != 2 {
-		t.Errorf("it mounts %+v", got)
+		t.Errorf("got mounts %+v", got)
 	}
 }

@@ -56,7 +56,7 @@ func (n Node) linkCNIPlugins() error {
 			return os.Symlink(folder, n.State.Path("cni-plugins"))
 		}
 	}
-	return errors.New("the network plugins are missing: install containernetworking-plugins")
+	return errors.New("network plugins not found: install containernetworking-plugins")
 }
 
 // issueCertificates creates the keys and certificates of this cluster.

@@ -40,8 +40,8 @@ func (p Process) IsAlive() bool {
 	return err == nil && !ended
 }
 
-// Kill kills the process and waits until the kernel has finished with it. For the
-// first process of a PID namespace, that is when all others are gone.
+// Kill kills the process and waits until the kernel has released it. For the first process
+// of a PID namespace, all other processes have exited by then.
 func (p Process) Kill() error {
 	handle, err := p.openPidfd()
 	if err != nil {
@@ -89,8 +89,8 @@ func (p Process) openPidfd() (int, error) {
 }
 
 // waitExited waits until the process of a handle has exited.
-func waitExited(handle int, patience time.Duration) (bool, error) {
-	deadline := time.Now().Add(patience)
+func waitExited(handle int, timeout time.Duration) (bool, error) {
+	deadline := time.Now().Add(timeout)
 	for {
 		polled := []unix.PollFd{{Fd: int32(handle), Events: unix.POLLIN}}
 		count, err := unix.Poll(polled, int(max(0, time.Until(deadline)).Milliseconds()))
@@ -114,7 +114,7 @@ func parseStartTime(stat []byte) (uint64, error) {
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	const start = 22 - 3
 	if len(fields) <= start {
-		return 0, fmt.Errorf("reading a process's start time from %q: too few fields", stat)
+		return 0, fmt.Errorf("parsing the start time of a process from %q: too few fields", stat)
 	}
 	return strconv.ParseUint(string(fields[start]), 10, 64)
 }

@@ -30,7 +30,7 @@ func TestParseStartTime(t *testing.T) {
 	} {
 		got, err := parseStartTime([]byte(test.stat))
 		if got != test.want && !test.fails || (err != nil) != test.fails {
-			t.Errorf("%q started at %d, %v; want %d", test.stat, got, err, test.want)
+			t.Errorf("%q: got start time %d, error %v; want %d", test.stat, got, err, test.want)
 		}
 	}
 }
@@ -43,23 +43,23 @@ func TestProcess(t *testing.T) {
 	}
 	process, err := findProcess(cmd.Process.Pid)
 	if err != nil || !process.IsAlive() {
-		t.Fatalf("%+v runs but is not alive, %v", process, err)
+		t.Fatalf("running process %+v is not alive, error %v", process, err)
 	}
 	earlier := Process{PID: process.PID, StartTime: process.StartTime - 1}
 	if earlier.IsAlive() {
-		t.Error("an earlier process of the same number is alive")
+		t.Error("earlier process with the same PID is alive")
 	}
 	if err := earlier.Kill(); err != nil || !process.IsAlive() {
-		t.Errorf("killing an earlier process of the same number: %v, and this one is alive: %v", err, process.IsAlive())
+		t.Errorf("killing an earlier process with the same PID: error %v, current process alive %v", err, process.IsAlive())
 	}
 	go func() { _ = cmd.Wait() }()
 	for range 2 {
 		if err := process.Kill(); err != nil || process.IsAlive() {
-			t.Errorf("after being killed: %v, alive %v", err, process.IsAlive())
+			t.Errorf("after Kill: error %v, alive %v", err, process.IsAlive())
 		}
 	}
 	if _, err := os.Stat(filepath.Join("/proc", strconv.Itoa(process.PID))); !os.IsNotExist(err) {
-		t.Errorf("it is not gone: %v", err)
+		t.Errorf("process still exists: %v", err)
 	}
 }
 
@@ -80,7 +80,7 @@ func TestExitedProcessIsNotAlive(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	if _, err := readStartTime(process.PID); err != nil {
-		t.Errorf("it is gone: %v", err)
+		t.Errorf("process does not exist: %v", err)
 	}
 	_ = cmd.Wait()
 }
@@ -88,10 +88,10 @@ func TestExitedProcessIsNotAlive(t *testing.T) {
 func TestZeroProcessIsNotAlive(t *testing.T) {
 	t.Parallel()
 	if (Process{}).IsAlive() || (Process{PID: -1}).IsAlive() {
-		t.Error("no process is alive")
+		t.Error("zero Process is alive")
 	}
 	if _, err := findProcess(0); err == nil {
-		t.Error("no process has a start")
+		t.Error("missing process has a start time")
 	}
 }
 
@@ -113,6 +113,6 @@ func TestReadWriteJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := readJSON(path, &got); err == nil {
-		t.Error("half a record is read")
+		t.Error("readJSON accepted a truncated record")
 	}
 }

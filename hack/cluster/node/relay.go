@@ -33,7 +33,7 @@ func (n Node) Relays() ([]Relay, error) {
 	for _, path := range paths {
 		var relay Relay
 		if err := readJSON(path, &relay); err != nil {
-			return nil, fmt.Errorf("reading the record of a relay: %w", err)
+			return nil, fmt.Errorf("reading a relay record: %w", err)
 		}
 		if relay.Process.IsAlive() {
 			relays = append(relays, relay)
@@ -88,7 +88,7 @@ func (n Node) startRelayProcess(ctx context.Context, listen, to string) (Relay, 
 	name := "relay-" + strings.NewReplacer(":", "-", "[", "", "]", "").Replace(relay.ListenAddress)
 	log, err := os.Create(n.State.LogFile(name))
 	if err != nil {
-		return Relay{}, fmt.Errorf("opening the log of a relay: %w", err)
+		return Relay{}, fmt.Errorf("opening a relay log: %w", err)
 	}
 	defer func() { _ = log.Close() }()
 	cmd := end.command(context.Background(), to)
@@ -116,12 +116,12 @@ func openRelayListener(ctx context.Context, listen string) (relayListener, error
 		return relayListener{}, fmt.Errorf("%s is already in use: set another address with -listen: %w", listen, err)
 	}
 	if err != nil {
-		return relayListener{}, fmt.Errorf("opening the listener of a relay: %w", err)
+		return relayListener{}, fmt.Errorf("opening a relay listener: %w", err)
 	}
 	defer func() { _ = listener.Close() }()
 	file, err := listener.(*net.TCPListener).File()
 	if err != nil {
-		return relayListener{}, fmt.Errorf("opening the listener of a relay: %w", err)
+		return relayListener{}, fmt.Errorf("opening a relay listener: %w", err)
 	}
 	return relayListener{address: listener.Addr().String(), file: file}, nil
 }
@@ -141,7 +141,7 @@ func InheritedListener() (net.Listener, error) {
 	defer func() { _ = file.Close() }()
 	listener, err := net.FileListener(file)
 	if err != nil {
-		return nil, fmt.Errorf("taking over the listener of a relay: %w", err)
+		return nil, fmt.Errorf("inheriting a relay listener: %w", err)
 	}
 	return listener, nil
 }

@@ -47,7 +47,7 @@ func TestSettingsMatchConstants(t *testing.T) {
 		{"config/kube-proxy.yaml", "bindAddress: " + Address},
 	} {
 		if !strings.Contains(found[test.file], test.holds) {
-			t.Errorf("%s does not hold %q", test.file, test.holds)
+			t.Errorf("%s does not contain %q", test.file, test.holds)
 		}
 	}
 }
@@ -58,7 +58,7 @@ func TestEveryComponentIsBuilt(t *testing.T) {
 	names := map[string]bool{}
 	for _, component := range components("group") {
 		if names[component.name] {
-			t.Errorf("two components are called %s", component.name)
+			t.Errorf("duplicate component name %s", component.name)
 		}
 		names[component.name] = true
 		isBuilt := slices.ContainsFunc(built, func(tool build.Tool) bool { return tool.Name == component.program })
@@ -83,13 +83,13 @@ func TestReferencedFilesExist(t *testing.T) {
 	}
 	paths := named.FindAllString(everything.String(), -1)
 	if len(paths) < 15 {
-		t.Fatalf("only %v are named", paths)
+		t.Fatalf("got only paths %v", paths)
 	}
 	made := []string{"kubelet/volume-plugins", "containerd/opt"} // created by the components
 	for _, path := range paths {
 		inside := strings.TrimPrefix(path, place.NodeStateDir+"/")
 		if _, err := os.Lstat(node.State.Path(inside)); err != nil && !slices.Contains(made, inside) {
-			t.Errorf("%s is named, but not there: %v", path, err)
+			t.Errorf("%s is referenced but does not exist: %v", path, err)
 		}
 	}
 }
@@ -121,7 +121,7 @@ func TestKeyFilePermissions(t *testing.T) {
 		}
 		for _, path := range paths {
 			if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
-				t.Errorf("%s may be read by others: %v, %v", path, info.Mode(), err)
+				t.Errorf("%s is readable by other users: mode %v, error %v", path, info.Mode(), err)
 			}
 		}
 	}

@@ -44,8 +44,8 @@ func newSupervisor(folder string) *supervisor {
 }
 
 // start starts a component with a separate log file.
-func (f *supervisor) start(component component) error {
-	log, err := os.Create(path.Join(f.dir, "logs", component.name+".log")) //nolint:gosec // names are those of the table of components
+func (s *supervisor) start(component component) error {
+	log, err := os.Create(path.Join(s.dir, "logs", component.name+".log")) //nolint:gosec // names are those of the table of components
 	if err != nil {
 		return err
 	}
@@ -57,29 +57,29 @@ func (f *supervisor) start(component component) error {
 	defer func() { _ = nothing.Close() }()
 	program := "/proc/self/exe"
 	if component.program != "" {
-		program = path.Join(f.dir, "bin", component.program)
+		program = path.Join(s.dir, "bin", component.program)
 	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	process, err := os.StartProcess(program, append([]string{component.name}, component.args...), &os.ProcAttr{ //nolint:gosec // as above
-		Dir:   f.dir,
+		Dir:   s.dir,
 		Env:   nodeEnv(),
 		Files: []*os.File{nothing, log, log},
 	})
 	if err != nil {
 		return err
 	}
-	f.componentByPID[process.Pid] = component.name
+	s.componentByPID[process.Pid] = component.name
 	select {
-	case f.started <- struct{}{}:
+	case s.started <- struct{}{}:
 	default:
 	}
 	return process.Release()
 }
 
 // reap reaps every process that exits and reports the first component that does.
-func (f *supervisor) reap() {
-	<-f.started
+func (s *supervisor) reap() {
+	<-s.started
 	for {
 		var status unix.WaitStatus
 		pid, err := unix.Wait4(-1, &status, 0, nil)
@@ -89,13 +89,13 @@ func (f *supervisor) reap() {
 		if err != nil {
 			return // no children left
 		}
-		f.mu.Lock()
-		name, isComponent := f.componentByPID[pid]
-		if isComponent && f.failedComponent == "" {
-			f.failedComponent = name
-			f.exited <- fmt.Errorf("%s exited (%s)", name, formatStatus(status))
+		s.mu.Lock()
+		name, isComponent := s.componentByPID[pid]
+		if isComponent && s.failedComponent == "" {
+			s.failedComponent = name
+			s.exited <- fmt.Errorf("%s exited (%s)", name, formatStatus(status))
 		}
-		f.mu.Unlock()
+		s.mu.Unlock()
 	}
 }
 
@@ -107,26 +107,26 @@ func formatStatus(status unix.WaitStatus) string {
 }
 
 // wait returns when a component exits or the context is done.
-func (f *supervisor) wait(ctx context.Context) error {
+func (s *supervisor) wait(ctx context.Context) error {
 	select {
-	case err := <-f.exited:
+	case err := <-s.exited:
 		return err
 	case <-ctx.Done():
-		return errors.New("the node was asked to stop")
+		return errors.New("node was stopped")
 	}
 }
 
 // failedComponentName returns the name of the component that exited, if any.
-func (f *supervisor) failedComponentName() string {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.failedComponent
+func (s *supervisor) failedComponentName() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failedComponent
 }
 
 // startTimeout is generous: the machine may be busy with builds.
 const startTimeout = 3 * time.Minute
 
-func (f *supervisor) waitReady(ctx context.Context, component component) error {
+func (s *supervisor) waitReady(ctx context.Context, component component) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for {
@@ -135,13 +135,13 @@ func (f *supervisor) waitReady(ctx context.Context, component component) error {
 			return nil
 		}
 		select {
-		case ended := <-f.exited:
+		case ended := <-s.exited:
 			return ended
 		case <-ctx.Done():
-			f.mu.Lock()
-			f.failedComponent = component.name
-			f.mu.Unlock()
-			return fmt.Errorf("%s does not answer: %w", component.name, err)
+			s.mu.Lock()
+			s.failedComponent = component.name
+			s.mu.Unlock()
+			return fmt.Errorf("waiting for %s to become ready: %w", component.name, err)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

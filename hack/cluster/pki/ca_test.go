@@ -39,7 +39,7 @@ func parseCertificate(t *testing.T, pair KeyPair) *x509.Certificate {
 	t.Helper()
 	block, rest := pem.Decode(pair.Certificate)
 	if block == nil || len(rest) > 0 {
-		t.Fatalf("not one block of PEM: %s", pair.Certificate)
+		t.Fatalf("expected one PEM block: %s", pair.Certificate)
 	}
 	certificate, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
@@ -71,11 +71,11 @@ func TestIssue(t *testing.T) {
 			t.Parallel()
 			certificate := parseCertificate(t, mustIssue(t, issuer, test.subject))
 			if certificate.Subject.CommonName != test.subject.User || !slices.Equal(certificate.Subject.Organization, test.subject.Groups) {
-				t.Errorf("it is for %s", certificate.Subject)
+				t.Errorf("got subject %s", certificate.Subject)
 			}
 			_, err := certificate.Verify(x509.VerifyOptions{Roots: roots, DNSName: test.host, KeyUsages: []x509.ExtKeyUsage{test.usage}})
 			if (err != nil) != test.fails {
-				t.Errorf("verifying it: %v", err)
+				t.Errorf("verifying the certificate: %v", err)
 			}
 		})
 	}
@@ -87,7 +87,7 @@ func TestCertificatesFromOtherCAAreRejected(t *testing.T) {
 	roots.AppendCertsFromPEM(newTestCA(t).PEM)
 	certificate := parseCertificate(t, mustIssue(t, newTestCA(t), Subject{User: "admin"}))
 	if _, err := certificate.Verify(x509.VerifyOptions{Roots: roots, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}); err == nil {
-		t.Error("a certificate of another authority is taken")
+		t.Error("certificate of another CA was accepted")
 	}
 }
 
@@ -100,7 +100,7 @@ func TestCertificatesTolerateClockSkew(t *testing.T) {
 	}
 	certificate := parseCertificate(t, mustIssue(t, issuer, Subject{User: "admin"}))
 	if !certificate.NotBefore.Equal(now.Add(-time.Minute)) || !certificate.NotAfter.Equal(now.Add(lifetime)) {
-		t.Errorf("it is good from %s to %s", certificate.NotBefore, certificate.NotAfter)
+		t.Errorf("got validity from %s to %s", certificate.NotBefore, certificate.NotAfter)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestKubeconfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := doRequest(t, config); got != "admin" {
-		t.Errorf("the server takes us for %q", got)
+		t.Errorf("server authenticated the client as %q", got)
 	}
 }
 
@@ -166,7 +166,7 @@ func doRequest(t *testing.T, config *rest.Config) string {
 func TestWithServerRejectsInvalidKubeconfig(t *testing.T) {
 	t.Parallel()
 	if content, err := WithServer([]byte("clusters: 7"), "https://127.0.0.1"); err == nil {
-		t.Errorf("it made %s", content)
+		t.Errorf("got kubeconfig %s", content)
 	}
 }
 
@@ -185,6 +185,6 @@ func TestKeysAreUnique(t *testing.T) {
 		t.Error(err)
 	}
 	if cmp.Equal(first, second) {
-		t.Error("two keys are the same")
+		t.Error("NewKey returned the same key twice")
 	}
 }

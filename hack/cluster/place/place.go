@@ -16,7 +16,7 @@ import (
 )
 
 // NodeStateDir is the path of the state directory in the node. It is short and has no
-// special characters, whatever the path on the machine, because paths of Unix sockets
+// special characters, unlike paths on the machine, because paths of Unix sockets
 // are limited to 107 bytes and overlay mounts split theirs at commas and colons.
 const NodeStateDir = "/run/node"
 
@@ -48,7 +48,7 @@ func resolveDir(getenv func(string) string, own, base, underHome, name string) (
 	if home := getenv("HOME"); home != "" {
 		return filepath.Abs(filepath.Join(home, underHome, name))
 	}
-	return "", fmt.Errorf("finding a directory: set %s, %s or HOME", own, base)
+	return "", fmt.Errorf("directory not configured: set %s, %s or HOME", own, base)
 }
 
 // Binary returns the path of a built tool.

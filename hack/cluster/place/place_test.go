@@ -68,14 +68,14 @@ func TestCreateAndRemoveState(t *testing.T) {
 	t.Parallel()
 	state := State(filepath.Join(t.TempDir(), "a cluster", "state"))
 	if state.Exists() {
-		t.Fatal("a state that was not made exists")
+		t.Fatal("state directory exists before Create")
 	}
 	for range 2 {
 		if err := state.Create(); err != nil {
 			t.Fatal(err)
 		}
 		if !state.Exists() {
-			t.Fatal("a state that was made does not exist")
+			t.Fatal("state directory does not exist after Create")
 		}
 	}
 	if err := os.WriteFile(state.Path("kept"), nil, 0o600); err != nil {
@@ -86,7 +86,7 @@ func TestCreateAndRemoveState(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := os.Stat(string(state)); !os.IsNotExist(err) {
-			t.Fatalf("a state that was removed is there: %v", err)
+			t.Fatalf("state directory exists after Remove: %v", err)
 		}
 	}
 }
@@ -119,7 +119,7 @@ func TestStateAcceptsEmptyDirectory(t *testing.T) {
 func TestStateIDsAreUnique(t *testing.T) {
 	t.Parallel()
 	if a, b := State("/a").ID(), State("/b").ID(); a == b || a != State("/a").ID() {
-		t.Errorf("the states /a and /b are called %s and %s", a, b)
+		t.Errorf("got IDs %s and %s for /a and /b", a, b)
 	}
 }
 
@@ -146,6 +146,6 @@ func TestLockIsExclusive(t *testing.T) {
 	}
 	everybody.Wait()
 	if most.Load() != 1 {
-		t.Errorf("%d held the lock at the same time", most.Load())
+		t.Errorf("%d goroutines held the lock at the same time", most.Load())
 	}
 }

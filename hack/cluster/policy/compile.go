@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Cluster holds the objects that determine which packets may pass.
+// Cluster holds the objects that determine the allowed connections.
 type Cluster struct {
 	Pods       []*corev1.Pod
 	Namespaces []*corev1.Namespace
@@ -117,9 +117,9 @@ func isOnPodNetwork(pod *corev1.Pod) bool {
 	return !ended && !pod.Spec.HostNetwork
 }
 
-func (d podIndex) filter(wanted func(pod) bool) []pod {
+func (p podIndex) filter(wanted func(pod) bool) []pod {
 	var chosen []pod
-	for _, candidate := range d.pods {
+	for _, candidate := range p.pods {
 		if wanted(candidate) {
 			chosen = append(chosen, candidate)
 		}

@@ -55,14 +55,14 @@ func NewEnforcer(factory informers.SharedInformerFactory, apply ApplyFunc) (*Enf
 	for _, informer := range []cache.SharedIndexInformer{pods.Informer(), namespaces.Informer(), policies.Informer()} {
 		registration, err := informer.AddEventHandler(enforcer.eventHandler())
 		if err != nil {
-			return nil, fmt.Errorf("watching for network policies: %w", err)
+			return nil, fmt.Errorf("watching network policies: %w", err)
 		}
 		enforcer.synced = append(enforcer.synced, registration.HasSynced)
 	}
 	return enforcer, nil
 }
 
-// eventHandler marks the ruleset as out of date, whatever changed.
+// eventHandler marks the ruleset as outdated on every event.
 func (e *Enforcer) eventHandler() cache.ResourceEventHandler {
 	remember := func(any) {
 		select {

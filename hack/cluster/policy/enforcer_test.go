@@ -46,7 +46,7 @@ func startEnforcer(t *testing.T, answers ...error) (*fake.Clientset, <-chan stri
 	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; !errors.Is(err, context.Canceled) {
-			t.Errorf("it ended with %v", err)
+			t.Errorf("enforcer returned %v", err)
 		}
 		factory.Shutdown()
 	})
@@ -65,7 +65,7 @@ func waitForScript(t *testing.T, scripts <-chan string, words string, contains b
 				return
 			}
 		case <-deadline:
-			t.Fatalf("no script came with %q: %v", words, contains)
+			t.Fatalf("got no script with %q: %v", words, contains)
 		}
 	}
 }
@@ -101,10 +101,10 @@ func TestEnforcerRetriesAfterError(t *testing.T) {
 	select {
 	case second := <-scripts:
 		if first != second {
-			t.Errorf("it tries another script:\n%s", second)
+			t.Errorf("enforcer retried a different script:\n%s", second)
 		}
 	case <-time.After(scriptTimeout):
-		t.Error("a script that was refused is not tried again")
+		t.Error("rejected script was not retried")
 	}
 }
 
@@ -121,6 +121,6 @@ func TestEnforcerSkipsUnchangedRuleset(t *testing.T) {
 		t.Fatal(err)
 	}
 	if script := <-scripts; !strings.Contains(script, "a/p") {
-		t.Errorf("a script that changes nothing was applied:\n%s", script)
+		t.Errorf("unchanged script was applied:\n%s", script)
 	}
 }

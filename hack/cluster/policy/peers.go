@@ -18,8 +18,8 @@ type peerGroup struct {
 	pods []pod
 }
 
-func (d podIndex) selectedBy(policy *networkingv1.NetworkPolicy) []pod {
-	return d.filter(func(candidate pod) bool {
+func (p podIndex) selectedBy(policy *networkingv1.NetworkPolicy) []pod {
+	return p.filter(func(candidate pod) bool {
 		return candidate.Namespace == policy.Namespace && matches(&policy.Spec.PodSelector, candidate.Labels)
 	})
 }
@@ -27,18 +27,18 @@ func (d podIndex) selectedBy(policy *networkingv1.NetworkPolicy) []pod {
 // peers converts the peers of a rule to groups: all addresses if the list is empty,
 // else one group of all selected pods and one group per IP block. If no peer matches,
 // the result is empty and the rule allows nothing.
-func (d podIndex) peers(namespace string, peers []networkingv1.NetworkPolicyPeer) []peerGroup {
+func (p podIndex) peers(namespace string, peers []networkingv1.NetworkPolicyPeer) []peerGroup {
 	if len(peers) == 0 {
-		return []peerGroup{{pods: d.pods}}
+		return []peerGroup{{pods: p.pods}}
 	}
 	var groups []peerGroup
 	var pods []pod
 	for _, peer := range peers {
 		if peer.IPBlock != nil {
-			groups = append(groups, d.ipBlockPeers(peer.IPBlock)...)
+			groups = append(groups, p.ipBlockPeers(peer.IPBlock)...)
 			continue
 		}
-		pods = append(pods, d.filter(func(candidate pod) bool { return d.isPeer(namespace, peer, candidate) })...)
+		pods = append(pods, p.filter(func(candidate pod) bool { return p.isPeer(namespace, peer, candidate) })...)
 	}
 	if len(pods) > 0 {
 		groups = append(groups, peerGroup{Peers: Peers{Prefixes: hostPrefixes(pods)}, pods: pods})
@@ -46,17 +46,17 @@ func (d podIndex) peers(namespace string, peers []networkingv1.NetworkPolicyPeer
 	return groups
 }
 
-func (d podIndex) isPeer(namespace string, peer networkingv1.NetworkPolicyPeer, candidate pod) bool {
+func (p podIndex) isPeer(namespace string, peer networkingv1.NetworkPolicyPeer, candidate pod) bool {
 	inNamespace := candidate.Namespace == namespace
 	if peer.NamespaceSelector != nil {
-		inNamespace = matches(peer.NamespaceSelector, d.namespaces[candidate.Namespace])
+		inNamespace = matches(peer.NamespaceSelector, p.namespaces[candidate.Namespace])
 	}
 	return inNamespace && (peer.PodSelector == nil || matches(peer.PodSelector, candidate.Labels))
 }
 
 // ipBlockPeers returns no group for an IPv6 block, because the cluster has no IPv6
 // addresses.
-func (d podIndex) ipBlockPeers(ipBlockPeers *networkingv1.IPBlock) []peerGroup {
+func (p podIndex) ipBlockPeers(ipBlockPeers *networkingv1.IPBlock) []peerGroup {
 	prefix, err := netip.ParsePrefix(ipBlockPeers.CIDR)
 	if err != nil || !prefix.Addr().Is4() {
 		return nil
@@ -68,7 +68,7 @@ func (d podIndex) ipBlockPeers(ipBlockPeers *networkingv1.IPBlock) []peerGroup {
 		}
 	}
 	peers.Except = removeNested(peers.Except)
-	return []peerGroup{{Peers: peers, pods: d.filter(func(candidate pod) bool { return peers.contains(candidate.address) })}}
+	return []peerGroup{{Peers: peers, pods: p.filter(func(candidate pod) bool { return peers.contains(candidate.address) })}}
 }
 
 func (p Peers) contains(address netip.Addr) bool {

@@ -271,7 +271,7 @@ func TestCompileMatchesPolicySemantics(t *testing.T) {
 					for number := int32(firstPort); number <= lastPort; number++ {
 						c := connection{source, destination, protocol, number}
 						if got, want := rules.allows(c), isAllowed(cluster, c); got != want {
-							t.Fatalf("%v passes: %v, want %v, by\n%s", c, got, want, rules.Script())
+							t.Fatalf("connection %v: got allowed %v, want %v, by\n%s", c, got, want, rules.Script())
 						}
 					}
 				}

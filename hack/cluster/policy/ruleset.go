@@ -15,8 +15,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Ruleset expresses the policies of a cluster in terms of addresses. An address
-// isolated in a direction may do only what a rule for that direction allows.
+// Ruleset expresses the policies of a cluster in terms of addresses. For an
+// address that is isolated in a direction, only connections that a rule for that direction
+// allows are accepted.
 type Ruleset struct {
 	IsolatedIngress, IsolatedEgress []netip.Addr
 	Ingress, Egress                 []Rule
@@ -79,7 +80,8 @@ func (r Ruleset) Script() string {
 	return script.String()
 }
 
-// writeChain writes a chain that drops whatever no rule returns to the calling chain.
+// writeChain writes a chain that drops packets unless a rule returns them to the calling
+// chain.
 func writeChain(line func(string, ...any), name, pods, peers string, rules []Rule) {
 	line("\tchain %s {", name)
 	for _, rule := range rules {

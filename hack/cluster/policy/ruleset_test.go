@@ -61,7 +61,7 @@ func TestScriptWithoutPods(t *testing.T) {
 	t.Parallel()
 	script := Ruleset{}.Script()
 	if !strings.Contains(script, "set isolated_ingress { type ipv4_addr; }") || strings.Contains(script, "return") {
-		t.Errorf("without policies the script is\n%s", script)
+		t.Errorf("got script without policies:\n%s", script)
 	}
 }
 
@@ -69,6 +69,6 @@ func TestScriptTruncatesComments(t *testing.T) {
 	t.Parallel()
 	script := Ruleset{Ingress: []Rule{{Policy: strings.Repeat("n", 63) + "/" + strings.Repeat("p", 253), Pods: parseAddrs("10.0.0.1")}}}.Script()
 	if !strings.Contains(script, `comment "`+strings.Repeat("n", 63)+"/"+strings.Repeat("p", 56)+`"`) {
-		t.Errorf("the comment is not cut:\n%s", script)
+		t.Errorf("comment was not truncated:\n%s", script)
 	}
 }

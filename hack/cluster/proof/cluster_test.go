@@ -100,7 +100,7 @@ func (c *cluster) nodePID(t *testing.T) int {
 			return pid
 		}
 	}
-	t.Fatal("the node's first process is missing")
+	t.Fatal("node's first process not found")
 	return 0
 }
 
@@ -180,24 +180,24 @@ func hostSnapshot(t *testing.T, c *cluster) string {
 func (c *cluster) mustLeaveNothing(t *testing.T, before string, inhabited []string) {
 	t.Helper()
 	if after := hostSnapshot(t, c); after != before {
-		t.Errorf("the machine is not what it was before:\n%s\nafter:\n%s", before, after)
+		t.Errorf("host state changed; before:\n%s\nafter:\n%s", before, after)
 	}
 	for pid := range processes(t) {
 		for _, namespace := range processNamespaces(pid) {
 			if namespace != "" && slices.Contains(inhabited, namespace) {
 				line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-				t.Errorf("process %d (%q) still lives in the node's namespace %s", pid, line, namespace)
+				t.Errorf("process %d (%q) still runs in the node's namespace %s", pid, line, namespace)
 			}
 		}
 		if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); strings.Contains(string(line), c.path("state with space")) {
-			t.Errorf("process %d is left: %q", pid, line)
+			t.Errorf("process %d still runs: %q", pid, line)
 		}
 	}
 	if _, err := os.Stat(c.path("state with space")); !os.IsNotExist(err) {
-		t.Errorf("the state folder is left: %v", err)
+		t.Errorf("state directory still exists: %v", err)
 	}
 	groups, err := filepath.Glob("/sys/fs/cgroup/*/" + place.State(c.path("state with space")).ID())
 	if err != nil || len(groups) > 0 {
-		t.Errorf("control groups are left: %v %v", err, groups)
+		t.Errorf("control groups still exist: error %v, %v", err, groups)
 	}
 }

@@ -28,12 +28,12 @@ func TestCluster(t *testing.T) {
 	t.Cleanup(func() { c.mustRun(t, "down") })
 
 	c.mustRun(t, "down") // no cluster exists yet
-	c.mustFail(t, "not up", "status")
-	c.mustFail(t, "not up", "exec", "true")
+	c.mustFail(t, "not running", "status")
+	c.mustFail(t, "not running", "exec", "true")
 	c.mustRun(t, "up")
 	up := c.mustRun(t, "up")
 	if strings.Contains(up, "start the node") {
-		t.Fatalf("a second `up` started the node again:\n%s", up)
+		t.Fatalf("second `up` restarted the node:\n%s", up)
 	}
 	inhabited := c.namespaces(t)
 
@@ -50,7 +50,7 @@ func TestCluster(t *testing.T) {
 	t.Run("deletes under load", func(t *testing.T) { testDeletesUnderLoad(t, c) })
 	t.Run("kubelet", func(t *testing.T) {
 		if logs := c.mustRun(t, "kubectl", "-n", "proof", "logs", "deployment/keeper"); !strings.Contains(logs, "serving on") {
-			t.Errorf("kubectl logs says %q", logs)
+			t.Errorf("got kubectl logs output %q", logs)
 		}
 	})
 	t.Run("crash", func(t *testing.T) {
@@ -73,21 +73,21 @@ func TestCluster(t *testing.T) {
 func testRelay(t *testing.T, c *cluster) {
 	address := strings.TrimSpace(c.mustRun(t, "relay", "-listen", "127.0.0.1:0", "-to", "svc/proof/web:http", "-background"))
 	if again := strings.TrimSpace(c.mustRun(t, "relay", "-listen", address, "-to", "svc/proof/web:http", "-background")); again != address {
-		t.Errorf("the same relay again listens on %s, not %s", again, address)
+		t.Errorf("second identical relay listens on %s, want %s", again, address)
 	}
 	names := map[string]bool{}
 	eventually(t, "both pods answer through the relay", func() error {
 		name, err := get("http://" + address)
 		names[name] = true
 		if err == nil && len(names) < 2 {
-			err = fmt.Errorf("only %v", names)
+			err = fmt.Errorf("got only names %v", names)
 		}
 		return err
 	})
 	c.mustRun(t, "relay", "-listen", address, "-to", "svc/proof/web:admin", "-background")
 	eventually(t, "the relay leads to its new target", func() error { _, err := get("http://" + address); return err })
 	if status := c.mustRun(t, "status"); !strings.Contains(status, address+" forwards to svc/proof/web:admin") {
-		t.Errorf("status does not name the relay:\n%s", status)
+		t.Errorf("status does not list the relay:\n%s", status)
 	}
 }
 
@@ -113,10 +113,10 @@ func testPolicies(t *testing.T, c *cluster) {
 		answer, err := c.execInNode("curl", "-sS", "--fail-with-body", "--max-time", "6",
 			"http://"+c.podAddress(t, attempt.from)+":8080/fetch?url="+url.QueryEscape(attempt.url))
 		if (err == nil) != attempt.passes {
-			t.Errorf("%s to %s: passes %v, want %v: %s", attempt.from, attempt.url, err == nil, attempt.passes, answer)
+			t.Errorf("%s to %s: got allowed %v, want %v: %s", attempt.from, attempt.url, err == nil, attempt.passes, answer)
 		}
 		if !attempt.passes && !strings.Contains(answer, "Timeout") && !strings.Contains(answer, "deadline exceeded") {
-			t.Errorf("%s to %s is not refused by a policy but by %s", attempt.from, attempt.url, answer)
+			t.Errorf("%s to %s was not blocked by a policy: %s", attempt.from, attempt.url, answer)
 		}
 	}
 	c.mustRun(t, "kubectl", "-n", "proof", "delete", "networkpolicy", "web")
@@ -133,14 +133,14 @@ func testVolumes(t *testing.T, c *cluster) {
 	c.mustRun(t, "kubectl", "-n", "proof", "rollout", "restart", "deployment/keeper")
 	c.mustRun(t, "kubectl", "-n", "proof", "rollout", "status", "deployment/keeper", "--timeout=60s")
 	if kept := c.mustRun(t, "exec", "curl", "-sS", "--fail-with-body", note()); !strings.HasPrefix(kept, "kept") {
-		t.Errorf("after a restart the volume holds %q", kept)
+		t.Errorf("got volume content %q after a restart", kept)
 	}
 	c.mustRun(t, "kubectl", "-n", "proof", "scale", "deployment/keeper", "--replicas=0")
 	c.mustRun(t, "kubectl", "-n", "proof", "delete", "pvc", "data", "--timeout=60s")
 	eventually(t, "the data goes with the claim", func() error {
 		left, err := filepath.Glob(c.path("state with space", "volumes", "*"))
 		if err == nil && len(left) > 0 {
-			err = fmt.Errorf("still there: %v", left)
+			err = fmt.Errorf("volumes still exist: %v", left)
 		}
 		return err
 	})
@@ -148,7 +148,7 @@ func testVolumes(t *testing.T, c *cluster) {
 	c.mustRun(t, "kubectl", "-n", "proof", "scale", "deployment/keeper", "--replicas=1")
 	c.mustRun(t, "kubectl", "-n", "proof", "rollout", "status", "deployment/keeper", "--timeout=60s")
 	if answer, err := c.execInNode("curl", "-sS", "--fail-with-body", note()); err == nil {
-		t.Errorf("a new claim holds the old data: %q", answer)
+		t.Errorf("new claim contains the old data: %q", answer)
 	}
 }
 

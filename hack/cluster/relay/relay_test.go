@@ -34,7 +34,7 @@ func startRelay(t *testing.T, resolve Resolver) string {
 	t.Cleanup(func() {
 		_ = listener.Close()
 		if err := <-ended; err != nil {
-			t.Errorf("the relay ended with %v", err)
+			t.Errorf("relay returned %v", err)
 		}
 	})
 	return listener.Addr().String()
@@ -86,7 +86,7 @@ func TestHalfCloseIsRelayed(t *testing.T) {
 	}
 	answer, err := io.ReadAll(connection)
 	if err != nil || !bytes.Equal(answer, bytes.ToUpper(said)) {
-		t.Errorf("heard %d bytes of %d, %v", len(answer), len(said), err)
+		t.Errorf("received %d of %d bytes, error %v", len(answer), len(said), err)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestServerSpeaksFirst(t *testing.T) {
 	}))
 	heard, err := io.ReadAll(dialRelay(t, address))
 	if err != nil || string(heard) != "welcome" {
-		t.Errorf("heard %q, %v", heard, err)
+		t.Errorf("received %q, error %v", heard, err)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestUnreachableTargetResetsConnection(t *testing.T) {
 				heard, err = io.ReadAll(connection)
 			}
 			if len(heard) > 0 || !errors.Is(err, syscall.ECONNRESET) {
-				t.Errorf("heard %q, %v; want a reset", heard, err)
+				t.Errorf("received %q, error %v; want a reset", heard, err)
 			}
 		})
 	}
@@ -144,7 +144,7 @@ func TestEachConnectionIsResolved(t *testing.T) {
 	})
 	for _, want := range []string{"first", "second", "second"} {
 		if heard, err := io.ReadAll(dialRelay(t, address)); err != nil || string(heard) != want {
-			t.Errorf("heard %q, %v; want %q", heard, err, want)
+			t.Errorf("received %q, error %v; want %q", heard, err, want)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (t Target) Resolve(ctx context.Context, client kubernetes.Interface) (strin
 func (t Target) serviceAddress(service *corev1.Service) (string, error) {
 	address := service.Spec.ClusterIP
 	if address == "" || address == corev1.ClusterIPNone {
-		return "", fmt.Errorf("the Service %s/%s has no cluster address", t.Namespace, t.Name)
+		return "", fmt.Errorf("the Service %s/%s has no cluster IP", t.Namespace, t.Name)
 	}
 	for _, port := range service.Spec.Ports {
 		number := strconv.Itoa(int(port.Port))
@@ -84,7 +84,7 @@ func (t Target) serviceAddress(service *corev1.Service) (string, error) {
 
 func (t Target) podAddress(pod *corev1.Pod) (string, error) {
 	if pod.Status.PodIP == "" {
-		return "", fmt.Errorf("the Pod %s/%s has no address yet", t.Namespace, t.Name)
+		return "", fmt.Errorf("the Pod %s/%s has no IP address yet", t.Namespace, t.Name)
 	}
 	if isPortNumber(t.Port) {
 		return net.JoinHostPort(pod.Status.PodIP, t.Port), nil

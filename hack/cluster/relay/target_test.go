@@ -31,7 +31,7 @@ func TestParseTarget(t *testing.T) {
 		"svc/tenants/:443", "deploy/tenants/acme:443", "svc/a/b/c:443", "10.89.0.1:https", "10.89.0.1:70000", ":443",
 	} {
 		if got, err := ParseTarget(text); err == nil || !strings.Contains(err.Error(), "svc/NAMESPACE/NAME:PORT") {
-			t.Errorf("%q is read as %+v, %v", text, got, err)
+			t.Errorf("ParseTarget(%q) = %+v, %v, want an error", text, got, err)
 		}
 	}
 }
@@ -59,11 +59,11 @@ func TestResolve(t *testing.T) {
 		{target: "svc/tenants/acme:admin", want: "10.96.0.7:8081"},
 		{target: "svc/tenants/acme:80", says: "has no port 80"},
 		{target: "svc/tenants/none:443", says: "not found"},
-		{target: "svc/tenants/headless:443", says: "no cluster address"},
+		{target: "svc/tenants/headless:443", says: "no cluster IP"},
 		{target: "pod/tenants/acme-0:9999", want: "10.244.0.5:9999"},
 		{target: "pod/tenants/acme-0:https", want: "10.244.0.5:8443"},
 		{target: "pod/tenants/acme-0:admin", says: "no port named admin"},
-		{target: "pod/tenants/pending:443", says: "no address yet"},
+		{target: "pod/tenants/pending:443", says: "no IP address yet"},
 		{target: "pod/other/acme-0:443", says: "not found"},
 		{target: "10.89.0.1:5432", want: "10.89.0.1:5432"},
 	} {
@@ -75,10 +75,10 @@ func TestResolve(t *testing.T) {
 			}
 			got, err := target.Resolve(t.Context(), client)
 			if got != test.want || (test.says == "") != (err == nil) {
-				t.Errorf("%q, %v; want %q", got, err, test.want)
+				t.Errorf("got %q, error %v; want %q", got, err, test.want)
 			}
 			if err != nil && !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%v, want a word on %q", err, test.says)
+				t.Errorf("got error %v, want %q", err, test.says)
 			}
 		})
 	}

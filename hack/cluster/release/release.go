@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package release downloads programs from official releases and verifies them. A program
-// appears under its path only when complete and verified. Which programs are wanted, and
-// what to do without them, belongs to package lifecycle.
+// appears under its path only when complete and verified. Package lifecycle selects the
+// programs and handles failed downloads.
 package release
 
 import (
@@ -24,7 +24,7 @@ import (
 	"time"
 )
 
-// ProbeTimeout is how long a host may take to answer a probe.
+// ProbeTimeout is how long a host may take to respond to a probe.
 const ProbeTimeout = 3 * time.Second
 
 // stallTimeout is how long a download may make no progress.
@@ -53,7 +53,7 @@ var sums string
 // published checksum is used, which protects against damage but not against the host.
 func (f File) IsPinned() bool { return pinnedSum(f.URL) != "" }
 
-// pinnedSum returns the pinned checksum of a URL, or nothing.
+// pinnedSum returns the pinned checksum of a URL, or an empty string.
 func pinnedSum(url string) string {
 	for line := range strings.Lines(sums) {
 		if fields := strings.Fields(line); len(fields) == 2 && fields[1] == url {
@@ -63,7 +63,8 @@ func pinnedSum(url string) string {
 	return ""
 }
 
-// Probe returns an error unless the file's host offers it within ProbeTimeout.
+// Probe returns an error unless the host responds to a request for the file within
+// ProbeTimeout.
 func Probe(ctx context.Context, file File) error {
 	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
 	defer cancel()
@@ -74,13 +75,13 @@ func Probe(ctx context.Context, file File) error {
 	response, err := http.DefaultClient.Do(request)
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("%s does not answer within %s", request.URL.Host, ProbeTimeout)
+		return fmt.Errorf("%s did not respond within %s", request.URL.Host, ProbeTimeout)
 	case err != nil:
-		return fmt.Errorf("%s does not answer", request.URL.Host)
+		return fmt.Errorf("%s did not respond", request.URL.Host)
 	}
 	_ = response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s answers %s", request.URL.Host, response.Status)
+		return fmt.Errorf("%s responded with status %s", request.URL.Host, response.Status)
 	}
 	return nil
 }
@@ -96,7 +97,7 @@ func Download(ctx context.Context, file File, target string) error {
 		return err
 	}
 	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != want {
-		return fmt.Errorf("verifying %s: the SHA-256 checksum is %x, want %s", file.URL, sum, want)
+		return fmt.Errorf("verifying %s: got SHA-256 checksum %x, want %s", file.URL, sum, want)
 	}
 	if file.Member != "" {
 		if content, err = extract(content, file.Member); err != nil {
@@ -130,14 +131,14 @@ func parseChecksum(text, name string) (string, error) {
 			return fields[0], nil
 		}
 	}
-	return "", fmt.Errorf("the published checksums have none for %s", name)
+	return "", fmt.Errorf("published checksums do not contain %s", name)
 }
 
 // get returns the content of a URL. It gives up when nothing arrives for stallTimeout.
 func get(ctx context.Context, url string) ([]byte, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	stall := time.AfterFunc(stallTimeout, func() { cancel(errors.New("the download stalled")) })
+	stall := time.AfterFunc(stallTimeout, func() { cancel(errors.New("download stalled")) })
 	defer stall.Stop()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -159,7 +160,7 @@ func get(ctx context.Context, url string) ([]byte, error) {
 	return content.Bytes(), nil
 }
 
-// progressReader calls a function whenever something was read.
+// progressReader calls a function after each read that returns data.
 type progressReader struct {
 	io.Reader
 	progressed func()
@@ -195,7 +196,7 @@ func writeProgram(target string, content []byte) error {
 		return err
 	}
 	unfinished := target + ".unfinished"
-	if err := os.WriteFile(unfinished, content, 0o755); err != nil { //nolint:gosec // it is a program
+	if err := os.WriteFile(unfinished, content, 0o755); err != nil { //nolint:gosec // programs are executable
 		return err
 	}
 	return os.Rename(unfinished, target)

@@ -79,10 +79,10 @@ func TestDownload(t *testing.T) {
 		{"program", "kubectl", "", File{URL: host + "/kubectl", SumURL: host + "/kubectl.sha256"}},
 		{"archive", "ctr", "", File{URL: host + "/containerd.tgz", Member: "bin/ctr", SumURL: host + "/SHA256SUMS"}},
 		{"member missing", "", "finding bin/other", File{URL: host + "/containerd.tgz", Member: "bin/other", SumURL: host + "/SHA256SUMS"}},
-		{"damaged", "", "checksum is " + sha256Hex("damaged"), File{URL: host + "/damaged", SumURL: host + "/damaged.sha256"}},
+		{"damaged", "", "checksum " + sha256Hex("damaged"), File{URL: host + "/damaged", SumURL: host + "/damaged.sha256"}},
 		{"file missing", "", "404", File{URL: host + "/gone", SumURL: host + "/kubectl.sha256"}},
 		{"checksums missing", "", "404", File{URL: host + "/kubectl", SumURL: host + "/gone"}},
-		{"not in the checksums", "", "none for unlisted", File{URL: host + "/unlisted", SumURL: host + "/SHA256SUMS"}},
+		{"not in the checksums", "", "do not contain unlisted", File{URL: host + "/unlisted", SumURL: host + "/SHA256SUMS"}},
 		{"not an archive", "", "extracting", File{URL: host + "/no-archive", Member: "x", SumURL: host + "/no-archive.sha256"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestDownload(t *testing.T) {
 					t.Errorf("got error %v, want %q", err, test.says)
 				}
 				if _, err := os.Stat(target); err == nil {
-					t.Error("a failed download left a program")
+					t.Error("failed download left a program")
 				}
 				return
 			}
@@ -115,13 +115,13 @@ func TestPinnedChecksum(t *testing.T) {
 	host := newHost(t, map[string]string{"/etcd": "changed", "/etcd.sha256": sha256Hex("changed")})
 	file := File{URL: host + "/etcd", SumURL: host + "/etcd.sha256"}
 	if file.IsPinned() {
-		t.Fatal("the checksum is pinned before it is")
+		t.Fatal("IsPinned() = true before the checksum is pinned")
 	}
 	before := sums
 	t.Cleanup(func() { sums = before })
 	sums += sha256Hex("original") + "  " + file.URL + "\n"
 	if !file.IsPinned() {
-		t.Error("the checksum is not pinned")
+		t.Error("IsPinned() = false for a pinned checksum")
 	}
 	if err := Download(t.Context(), file, filepath.Join(t.TempDir(), "etcd")); err == nil || !strings.Contains(err.Error(), sha256Hex("original")) {
 		t.Errorf("got error %v", err)
@@ -136,7 +136,7 @@ func TestPinnedSumsAreWellFormed(t *testing.T) {
 			continue
 		}
 		if len(fields) != 2 || len(fields[0]) != 64 || !strings.HasPrefix(fields[1], "https://") {
-			t.Errorf("not a checksum and a URL: %q", line)
+			t.Errorf("invalid line %q: expected a checksum and a URL", line)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestProbe(t *testing.T) {
 	}
 	closed := httptest.NewServer(nil)
 	closed.Close()
-	if err := Probe(t.Context(), File{URL: closed.URL + "/kubectl"}); err == nil || !strings.Contains(err.Error(), "does not answer") {
+	if err := Probe(t.Context(), File{URL: closed.URL + "/kubectl"}); err == nil || !strings.Contains(err.Error(), "did not respond") {
 		t.Errorf("got error %v from a host that is down", err)
 	}
 }

@@ -25,12 +25,12 @@ func SourceDir() (string, error) {
 	}
 	folder, err := os.Getwd()
 	if err != nil {
-		return "", fmt.Errorf("finding the modules of the tools: %w", err)
+		return "", fmt.Errorf("locating the tool modules: %w", err)
 	}
 	for checkSourceDir(folder) != nil {
 		parent := filepath.Dir(folder)
 		if parent == folder {
-			return "", errors.New("finding the modules of the tools: build this program with `make bin/cluster`")
+			return "", errors.New("locating the tool modules: build this program with `make bin/cluster`")
 		}
 		folder = parent
 	}
@@ -40,7 +40,7 @@ func SourceDir() (string, error) {
 // checkSourceDir returns an error unless a directory contains the tool modules.
 func checkSourceDir(folder string) error {
 	if _, err := os.Stat(filepath.Join(folder, "tools", "kubernetes", "go.mod")); err != nil {
-		return fmt.Errorf("finding the modules of the tools: %w (build this program with `make bin/cluster` in its source tree)", err)
+		return fmt.Errorf("locating the tool modules: %w (build this program with `make bin/cluster` in its source tree)", err)
 	}
 	return nil
 }

@@ -34,17 +34,17 @@ type dirProvisioner struct{ root string }
 
 // Provision creates the directory. Its mode matches a fresh file system: owned by root
 // until the kubelet applies the pod's fsGroup.
-func (f dirProvisioner) Provision(_ context.Context, options controller.ProvisionOptions) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
-	folder := filepath.Join(f.root, options.PVName)
-	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // a pod without a group may read it
+func (p dirProvisioner) Provision(_ context.Context, options controller.ProvisionOptions) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
+	folder := filepath.Join(p.root, options.PVName)
+	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // pods without a group must be able to read it
 		return nil, controller.ProvisioningFinished, fmt.Errorf("creating the directory of volume %s: %w", options.PVName, err)
 	}
 	return newVolume(options, folder), controller.ProvisioningFinished, nil
 }
 
 // Delete deletes the directory with its data.
-func (f dirProvisioner) Delete(_ context.Context, volume *corev1.PersistentVolume) error {
-	if volume.Spec.Local == nil || volume.Spec.Local.Path != filepath.Join(f.root, volume.Name) {
+func (p dirProvisioner) Delete(_ context.Context, volume *corev1.PersistentVolume) error {
+	if volume.Spec.Local == nil || volume.Spec.Local.Path != filepath.Join(p.root, volume.Name) {
 		return &controller.IgnoredError{Reason: "its directory was not provisioned here"}
 	}
 	if err := os.RemoveAll(volume.Spec.Local.Path); err != nil {

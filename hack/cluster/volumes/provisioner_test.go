@@ -38,17 +38,17 @@ func TestProvision(t *testing.T) {
 	}
 	folder := filepath.Join(provisioner.root, "pvc-1")
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-		t.Errorf("the folder is missing: %v", err)
+		t.Errorf("volume directory not found: %v", err)
 	}
 	spec := volume.Spec
 	if volume.Name != "pvc-1" || spec.Local == nil || spec.Local.Path != folder {
-		t.Errorf("the volume %s is at %+v", volume.Name, spec.PersistentVolumeSource)
+		t.Errorf("got source %[2]v for volume %[1]s", volume.Name, spec.PersistentVolumeSource)
 	}
 	if spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimRetain {
-		t.Errorf("the class says Retain, the volume %s", spec.PersistentVolumeReclaimPolicy)
+		t.Errorf("got reclaim policy %s, want Retain", spec.PersistentVolumeReclaimPolicy)
 	}
 	if size := spec.Capacity[corev1.ResourceStorage]; size.String() != "1Gi" {
-		t.Errorf("the claim asks for 1Gi, the volume has %s", size.String())
+		t.Errorf("got capacity %s, want 1Gi", size.String())
 	}
 	if diff := cmp.Diff([]corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}, spec.AccessModes); diff != "" {
 		t.Error(diff)
@@ -94,7 +94,7 @@ func TestDelete(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(volume.Spec.Local.Path); !os.IsNotExist(err) {
-		t.Errorf("the data is left: %v", err)
+		t.Errorf("volume data still exists: %v", err)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestDeleteIgnoresForeignDirectories(t *testing.T) {
 	none.Spec.Local = nil
 	for _, volume := range []*corev1.PersistentVolume{elsewhere, none} {
 		if ignored := new(controller.IgnoredError); !errors.As(provisioner.Delete(t.Context(), volume), &ignored) {
-			t.Error("it was not ignored")
+			t.Error("provisioner did not ignore the volume")
 		}
 	}
 	if _, err := os.Stat(others); err != nil {

@@ -33,7 +33,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 2 {
-		return errors.New("expected two arguments, the address to listen on and the name it is called by")
+		return errors.New("expected two arguments: the listen address and the host name")
 	}
 	certificate, err := newSelfSignedCertificate(args[1])
 	if err != nil {
