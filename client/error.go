@@ -61,19 +61,19 @@ type errorBody struct {
 // newError converts a response and its body to an Error. A body that is not JSON, for
 // example from a proxy, is ignored.
 func newError(request *http.Request, response *http.Response, body []byte) *Error {
-	var said errorBody
-	if json.Unmarshal(body, &said) != nil {
-		said = errorBody{}
+	var parsed errorBody
+	if json.Unmarshal(body, &parsed) != nil {
+		parsed = errorBody{}
 	}
 	e := &Error{
 		Method: request.Method, Path: request.URL.Path,
 		Status:    response.StatusCode,
-		Message:   cmp.Or(said.Message, said.Detail, said.Description, said.Error, http.StatusText(response.StatusCode)),
-		Fields:    said.Errors,
+		Message:   cmp.Or(parsed.Message, parsed.Detail, parsed.Description, parsed.Error, http.StatusText(response.StatusCode)),
+		Fields:    parsed.Errors,
 		RequestID: response.Header.Get("X-Request-Id"),
 	}
-	if said.Description != "" {
-		e.Code = said.Error
+	if parsed.Description != "" {
+		e.Code = parsed.Error
 	}
 	if seconds, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.RetryAfter = time.Duration(seconds) * time.Second

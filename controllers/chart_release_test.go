@@ -345,8 +345,8 @@ func (i *chartRelease) deletableKinds() []schema.GroupVersionKind {
 			kinds = append(kinds, version.WithKind(resource.Kind))
 		}
 	}
-	slices.SortStableFunc(kinds, func(one, other schema.GroupVersionKind) int {
-		return boolOrder(other.Group == rbacv1.GroupName) - boolOrder(one.Group == rbacv1.GroupName)
+	slices.SortStableFunc(kinds, func(a, b schema.GroupVersionKind) int {
+		return boolOrder(b.Group == rbacv1.GroupName) - boolOrder(a.Group == rbacv1.GroupName)
 	})
 	return kinds
 }

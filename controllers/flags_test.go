@@ -51,7 +51,7 @@ func TestFlags(t *testing.T) {
 		MaxConcurrentImageUpdates: 5, MaxConcurrentReconciles: 3, ResyncPeriod: 10 * time.Minute, CanarySoakDuration: time.Hour,
 		ClusterDomain: "corp.example", DNSResolvers: []netip.Prefix{netip.MustParsePrefix("10.0.0.2/32"), netip.MustParsePrefix("fd00::/64")},
 	}
-	if diff := cmp.Diff(want, got, cmp.Comparer(func(one, other netip.Prefix) bool { return one == other })); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("options (-want +got):\n%s", diff)
 	}
 }

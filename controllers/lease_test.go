@@ -54,9 +54,9 @@ func TestLeaseNameDependsOnSelectorAndNamespaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		selector, otherSelector := selectors.Draw(t, "selector"), selectors.Draw(t, "other selector")
 		list, otherList := lists.Draw(t, "namespaces"), lists.Draw(t, "other namespaces")
-		name, other := mustLeaseName(t, selector, list...), mustLeaseName(t, otherSelector, otherList...)
-		if same := selector == otherSelector && canonicalSet(list) == canonicalSet(otherList); same != (name == other) {
-			t.Fatalf("selector %q in %v has lease %s, selector %q in %v has lease %s", selector, list, name, otherSelector, otherList, other)
+		name, b := mustLeaseName(t, selector, list...), mustLeaseName(t, otherSelector, otherList...)
+		if same := selector == otherSelector && canonicalSet(list) == canonicalSet(otherList); same != (name == b) {
+			t.Fatalf("selector %q in %v has lease %s, selector %q in %v has lease %s", selector, list, name, otherSelector, otherList, b)
 		}
 		if problems := validation.IsDNS1123Subdomain(name); problems != nil {
 			t.Fatalf("invalid lease name %q: %v", name, problems)

@@ -146,8 +146,8 @@ func TestOperatorsRunSideBySide(t *testing.T) {
 	first.arguments, second.arguments = i.argumentsFor("first"), i.argumentsFor("second")
 	leader := first.startOperator()
 	i.Eventually(leader.readyz).Should(gomega.Equal("200 [+] caches: synced\n[+] leadership: leader\nready\n"))
-	other := second.startOperator()
-	i.Eventually(other.readyz).Should(gomega.Equal("200 [+] caches: synced\n[+] leadership: leader\nready\n"))
+	b := second.startOperator()
+	i.Eventually(b.readyz).Should(gomega.Equal("200 [+] caches: synced\n[+] leadership: leader\nready\n"))
 	replica := first.startOperator()
 	i.Eventually(replica.readyz).Should(gomega.Equal("200 [+] caches: synced\n[+] leadership: standby\nready\n"))
 	for _, namespace := range []string{"first", "second"} {
@@ -155,7 +155,7 @@ func TestOperatorsRunSideBySide(t *testing.T) {
 		i.Eventually(i.instanceFinalizers(namespace)).Should(gomega.Equal([]string{v1alpha1.DataFinalizer}))
 	}
 	i.Eventually(func() int { return len(i.ownedObjects("first")) }).Should(gomega.BeNumerically(">=", 5), "the Instance is not made what it should be")
-	for _, operator := range []*operatorProcess{leader, other, replica} {
+	for _, operator := range []*operatorProcess{leader, b, replica} {
 		if got := operator.log.countOccurrences("forbidden"); got > 0 {
 			t.Errorf("chart roles lack a permission: found %d forbidden requests in the log of an operator", got)
 		}

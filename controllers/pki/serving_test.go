@@ -292,13 +292,13 @@ func (w *rotationSimulation) changeRandomly(t *rapid.T) {
 // certificates share a key, each must suffice, because many clients try only one.
 func (w *rotationSimulation) checkClients(t *rapid.T) {
 	for i, served := range w.served {
-		for j, told := range w.trusted {
-			if served.from.Before(periodEnd(w.trusted, j, w.now).Add(DefaultOverlap)) && told.from.Before(periodEnd(w.served, i, w.now).Add(2*time.Minute)) {
+		for j, bundle := range w.trusted {
+			if served.from.Before(periodEnd(w.trusted, j, w.now).Add(DefaultOverlap)) && bundle.from.Before(periodEnd(w.served, i, w.now).Add(2*time.Minute)) {
 				met := served.from
-				if told.from.After(met) {
-					met = told.from
+				if bundle.from.After(met) {
+					met = bundle.from
 				}
-				checkHandshake(t, served.pem, told.pem, met)
+				checkHandshake(t, served.pem, bundle.pem, met)
 			}
 		}
 	}
@@ -311,10 +311,10 @@ func periodEnd(spells []period, i int, now time.Time) time.Time {
 	return now
 }
 
-func checkHandshake(t *rapid.T, served, told []byte, met time.Time) {
+func checkHandshake(t *rapid.T, served, bundle []byte, met time.Time) {
 	leaf := parseReadableCertificates(served)[0]
 	vouchers := 0
-	for _, certificate := range parseReadableCertificates(told) {
+	for _, certificate := range parseReadableCertificates(bundle) {
 		if leaf.CheckSignatureFrom(certificate) != nil {
 			continue
 		}
@@ -406,11 +406,11 @@ func FuzzNextServingCertificate(f *testing.F) {
 		} else if !d.canIssue() {
 			t.Error("certificate does not exist and was not issued")
 		}
-		told := d.trustBundle()
-		if !contains(told, authorities.certificate) && !slices.ContainsFunc(told, d.trustsNextCertificate) {
-			t.Errorf("trust bundle of %d certificates does not contain the issuing CA", len(told))
+		bundle := d.trustBundle()
+		if !contains(bundle, authorities.certificate) && !slices.ContainsFunc(bundle, d.trustsNextCertificate) {
+			t.Errorf("trust bundle of %d certificates does not contain the issuing CA", len(bundle))
 		}
-		if again := d.recheckAt(told); !again.After(start) {
+		if again := d.recheckAt(bundle); !again.After(start) {
 			t.Errorf("got recheck at %s, want later than %s", again, start)
 		}
 	})

@@ -351,15 +351,15 @@ func (p *testOperator) conditions(name string) []string {
 func (p *testOperator) expectConditions(name string, conditions ...string) {
 	p.t.Helper()
 	p.Eventually(func() []string { return p.conditions(name) }).Should(gomega.ConsistOf(conditions), func() string { return p.readyMessage(name) })
-	if want, told := expectedKstatus(conditions); told {
+	if want, isDefined := expectedKstatus(conditions); isDefined {
 		p.Eventually(func() kstatus.Status { return p.kstatus(name) }).Should(gomega.Equal(want))
 	}
 }
 
 // expectedKstatus returns the status that Flux and other clients should derive from some
-// conditions. told is false for deleted resources, and if Ready is False only because of
+// conditions. isDefined is false for deleted resources, and if Ready is False only because of
 // a suspension.
-func expectedKstatus(conditions []string) (want kstatus.Status, told bool) {
+func expectedKstatus(conditions []string) (want kstatus.Status, isDefined bool) {
 	is := func(text string) bool {
 		return slices.ContainsFunc(conditions, func(condition string) bool { return strings.HasPrefix(condition, text) })
 	}

@@ -106,7 +106,7 @@ func withKey(key string) client.Editor {
 
 var headacheSearch = &enginev3.SearchParams{Phrase: "headache", AgeValue: 34, MaxResults: new(1)}
 
-// headacheInterview is an adult's first report. Its id is the business of the content.
+// headacheInterview is an adult's first report. The content defines the symptom's ID.
 func (c apiClient) headacheInterview(t *testing.T) enginev3.Interview {
 	t.Helper()
 	found, err := c.Engine.Search(t.Context(), headacheSearch)

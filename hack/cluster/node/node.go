@@ -105,7 +105,7 @@ func (n Node) Boot() error {
 	if err := writeJSON(n.State.Path("node.json"), process); err != nil {
 		return fmt.Errorf("recording the node's process: %w", err)
 	}
-	if told, err := io.ReadAll(made); err != nil || len(told) == 0 {
+	if report, err := io.ReadAll(made); err != nil || len(report) == 0 {
 		return n.withLogTails(errors.Join(errors.New("setting up the node failed"), err))
 	}
 	return nil

@@ -76,17 +76,17 @@ func TestHalfCloseIsRelayed(t *testing.T) {
 			_, _ = connection.Write(bytes.ToUpper(heard))
 		}
 	}))
-	said := bytes.Repeat([]byte("question "), 100_000)
+	sent := bytes.Repeat([]byte("question "), 100_000)
 	connection := dialRelay(t, address)
-	if _, err := connection.Write(said); err != nil {
+	if _, err := connection.Write(sent); err != nil {
 		t.Fatal(err)
 	}
 	if err := connection.CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
 	answer, err := io.ReadAll(connection)
-	if err != nil || !bytes.Equal(answer, bytes.ToUpper(said)) {
-		t.Errorf("received %d of %d bytes, error %v", len(answer), len(said), err)
+	if err != nil || !bytes.Equal(answer, bytes.ToUpper(sent)) {
+		t.Errorf("received %d of %d bytes, error %v", len(answer), len(sent), err)
 	}
 }
 
