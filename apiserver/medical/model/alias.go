@@ -9,10 +9,10 @@ import (
 	"slices"
 )
 
-// An Alias is an additional public id of an observation, used by clients that know it by
-// another id. ObservationByID resolves aliases; lists do not contain them.
+// An Alias is an additional public ID of an observation, for clients that use another
+// ID. ObservationByID resolves aliases; lists do not contain them.
 type Alias struct {
-	// Number is the integer of the public id. The prefix follows from the kind of the
+	// Number is the integer of the public ID. The prefix depends on the kind of the
 	// observation.
 	Number      uint32
 	Observation ObservationIndex
@@ -30,11 +30,11 @@ func (r *Release) observationByAlias(kind ObservationKind, number uint32) (Obser
 }
 
 // encodeAliases sorts the aliases in the order that observationByAlias searches.
-func (l *releaseEncoder) encodeAliases() {
-	r := l.release
-	for _, a := range l.draft.Aliases {
-		at := ObservationIndex(mustIndex(l.observationAt, a.Observation))
-		r.Aliases = append(r.Aliases, Alias{Number: a.Number, Observation: at})
+func (e *releaseEncoder) encodeAliases() {
+	r := e.release
+	for _, a := range e.draft.Aliases {
+		index := ObservationIndex(mustIndex(e.observationAt, a.Observation))
+		r.Aliases = append(r.Aliases, Alias{Number: a.Number, Observation: index})
 	}
 	slices.SortStableFunc(r.Aliases, r.compareAliases)
 }
@@ -43,8 +43,8 @@ func (r *Release) compareAliases(a, b Alias) int {
 	return cmp.Or(cmp.Compare(r.Observations[a.Observation].Kind, r.Observations[b.Observation].Kind), cmp.Compare(a.Number, b.Number))
 }
 
-// verifyAliases checks that aliases are sorted, refer to an observation and do not equal
-// the id of one. It must run after verifyObservations.
+// verifyAliases checks that aliases are sorted, refer to an observation, and differ
+// from the IDs of all observations. It must run after verifyObservations.
 func verifyAliases(r *Release) error {
 	for i, a := range r.Aliases {
 		if a.Observation < 0 || int(a.Observation) >= len(r.Observations) {
@@ -53,14 +53,14 @@ func verifyAliases(r *Release) error {
 	}
 	for i, a := range r.Aliases {
 		if a.Number == 0 {
-			return errors.New("alias with number 0")
+			return errors.New("invalid alias number 0: expected a positive number")
 		}
 		if i > 0 && r.compareAliases(r.Aliases[i-1], a) >= 0 {
 			return fmt.Errorf("alias %d is out of order", i)
 		}
 		id := FormatID(r.Observations[a.Observation].Kind.Prefix(), a.Number)
 		if at, _ := r.ObservationByID(id); at != a.Observation || r.ObservationID(at) == id {
-			return fmt.Errorf("alias %s is already the id of an observation", id)
+			return fmt.Errorf("alias %s is already the ID of an observation", id)
 		}
 	}
 	return nil

@@ -8,43 +8,43 @@ import (
 	"strings"
 )
 
-// One section holds the nodes of all articles: first the titles and contents, by article
-// and section, then the children of each node in turn. Every node therefore precedes its
-// children, and a single pass from first to last reaches each node once.
+// One section holds the nodes of all articles: first the titles and contents, by
+// article and section, then the children of each node in turn. Therefore every node
+// precedes its children, and a single pass from first to last visits each node once.
 
-// MaxNodeDepth is the maximum nesting depth of nodes. It bounds the recursion of code
+// MaxNodeDepth is the maximum nesting depth of nodes. It limits the recursion of code
 // that walks them.
 const MaxNodeDepth = 16
 
-func (l *releaseEncoder) encodeArticles() {
-	r := l.release
-	var laid []DraftNode
-	lay := func(nodes ...DraftNode) Span {
-		span := Span{Start: uint32(len(laid)), End: uint32(len(laid) + len(nodes))}
-		laid = append(laid, nodes...)
+func (e *releaseEncoder) encodeArticles() {
+	r := e.release
+	var queue []DraftNode
+	enqueue := func(nodes ...DraftNode) Span {
+		span := Span{Start: uint32(len(queue)), End: uint32(len(queue) + len(nodes))}
+		queue = append(queue, nodes...)
 		return span
 	}
-	for i, c := range l.draft.Conditions {
+	for i, c := range e.draft.Conditions {
 		if c.Article == nil {
 			continue
 		}
 		r.Conditions[i].Article = int32(len(r.Articles))
-		article := Article{Condition: ConditionIndex(i), Title: lay(c.Article.Title).Start}
+		article := Article{Condition: ConditionIndex(i), Title: enqueue(c.Article.Title).Start}
 		sections := make([]ArticleSection, len(c.Article.Sections))
 		for k, s := range c.Article.Sections {
-			sections[k] = ArticleSection{Name: s.Name, Title: lay(s.Title).Start, Content: lay(s.Content...)}
+			sections[k] = ArticleSection{Name: s.Name, Title: enqueue(s.Title).Start, Content: enqueue(s.Content...)}
 		}
 		article.Sections = appendSpan(&r.ArticleSections, sections...)
 		r.Articles = append(r.Articles, article)
 	}
-	for i := 0; i < len(laid); i++ {
-		n := laid[i]
-		r.Nodes = append(r.Nodes, Node{Type: n.Type, Text: l.internText(n.Text), Children: lay(n.Children...)})
+	for i := 0; i < len(queue); i++ {
+		n := queue[i]
+		r.Nodes = append(r.Nodes, Node{Type: n.Type, Text: e.internText(n.Text), Children: enqueue(n.Children...)})
 	}
 }
 
 // verifyArticles checks that conditions and articles refer to each other, and that the
-// nodes belong to the articles and are laid out as by encodeArticles.
+// nodes belong to the articles and have the layout that encodeArticles produces.
 func verifyArticles(r *Release) error {
 	nodes := spanChecker{section: "nodes", length: len(r.Nodes)}
 	sections := spanChecker{section: "article sections", length: len(r.ArticleSections)}
@@ -93,17 +93,19 @@ func verifySections(r *Release, sections []ArticleSection, nodes *spanChecker) e
 func verifyTopLevelNodes(nodes []Node) error {
 	for i := range nodes {
 		if nodes[i].Type == ListItemNode {
-			return errors.New("list-item outside a list")
+			return errors.New("unexpected list-item outside a list")
 		}
 	}
 	return nil
 }
 
-// checkOne checks a span of a single record.
-func (t *spanChecker) checkOne(at uint32) error { return t.check(Span{Start: at, End: at + 1}) }
+// checkOne checks a span that contains a single record.
+func (c *spanChecker) checkOne(index uint32) error {
+	return c.check(Span{Start: index, End: index + 1})
+}
 
-// verifyNodes checks the nodes that follow the titles and contents of the articles. A
-// node that the spans do not cover in order has no parent before it and is rejected.
+// verifyNodes checks the nodes that follow the titles and contents of the articles. It
+// rejects a node that is not the child of an earlier node.
 func verifyNodes(r *Release, nodes spanChecker) error {
 	depths := make([]uint8, len(r.Nodes))
 	for i := range r.Nodes {
@@ -135,9 +137,9 @@ func verifyNode(r *Release, n *Node) error {
 	case !isKnownValue(n.Type, nodeTypeValues):
 		return fmt.Errorf("unknown node type %v", n.Type)
 	case n.Type == LinkNode && !strings.HasPrefix(r.Text(n.Text), "https://"):
-		return errors.New("link target is not an https URL")
+		return errors.New("link target must be an https URL")
 	case n.Type != LinkNode && (n.Type == TextNode) != (n.Text.Length > 0):
-		return fmt.Errorf("node of type %v has an unexpected text of %d bytes", n.Type, n.Text.Length)
+		return fmt.Errorf("node of type %v has %d bytes of text: expected text in text and link nodes only", n.Type, n.Text.Length)
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // Open maps a release file into memory read-only and verifies its header, its checksums
-// and every property that package inference relies on. It returns an error that states
-// the reason if the file is damaged or truncated. Close unmaps the file.
+// and all invariants on which package inference relies. It returns an error with the
+// reason if the file is damaged or truncated. Close unmaps the file.
 //
 // The file must not change while it is mapped: replace a release by renaming a new file
 // over it, never in place.
@@ -31,7 +31,7 @@ func Open(path string) (*Release, error) {
 }
 
 // Close unmaps an opened release. Nothing obtained from the release may be used
-// afterwards. Releases from Build or Decode need no Close, but calling it is harmless.
+// afterwards. Calling Close is optional for releases from Build or Decode.
 func (r *Release) Close() error {
 	if r.unmap == nil {
 		return nil
@@ -45,7 +45,7 @@ func (r *Release) Close() error {
 // not change afterwards.
 func Decode(data []byte) (*Release, error) {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
-		return nil, errors.New("big-endian machines are not supported: release files are mapped as little-endian")
+		return nil, errors.New("big-endian machines are not supported: release files are little-endian")
 	}
 	if len(data) > 0 && uintptr(unsafe.Pointer(&data[0]))%alignment != 0 {
 		data = alignedCopy(data)
@@ -59,13 +59,13 @@ func Decode(data []byte) (*Release, error) {
 	for kind, section := range sectionCodecs {
 		content, err := readSection(data, kind, table[kind], uint64(end))
 		if err != nil {
-			return nil, fmt.Errorf("section %d, %s: %w", kind, section.name, err)
+			return nil, fmt.Errorf("section %d (%s): %w", kind, section.name, err)
 		}
 		section.attach(r, content)
 		end = alignUp(int(table[kind].Offset + table[kind].Size))
 	}
 	if end != len(data) {
-		return nil, fmt.Errorf("%d bytes follow the last section", len(data)-end)
+		return nil, fmt.Errorf("unexpected %d bytes after the last section", len(data)-end)
 	}
 	if err := verify(r); err != nil {
 		return nil, err
@@ -84,25 +84,25 @@ func alignedCopy(data []byte) []byte {
 func readSectionTable(data []byte) ([]tableEntry, error) {
 	var head header
 	if len(data) < headerSize || string(data[:len(magic)]) != magic {
-		return nil, errors.New("not a release file: wrong magic bytes")
+		return nil, errors.New("not a release file: invalid magic bytes")
 	}
 	if _, err := binary.Decode(data, binary.LittleEndian, &head); err != nil {
 		return nil, fmt.Errorf("reading the header: %w", err)
 	}
 	if head.Format != FormatVersion {
-		return nil, fmt.Errorf("unsupported release format %d, expected format %d: recompile the content with `model build` of this version", head.Format, FormatVersion)
+		return nil, fmt.Errorf("unsupported release format %d, expected %d: rebuild the release with `model build` from this version", head.Format, FormatVersion)
 	}
 	if head.FileSize != uint64(len(data)) {
-		return nil, fmt.Errorf("file has %d bytes, but its header says %d: the file is truncated", len(data), head.FileSize)
+		return nil, fmt.Errorf("file is truncated: expected %d bytes according to its header, got %d", head.FileSize, len(data))
 	}
 	table := make([]tableEntry, len(sectionCodecs))
 	size := tableEntrySize * len(table)
 	if int(head.SectionCount) != len(table) || len(data) < headerSize+size {
-		return nil, fmt.Errorf("%d sections in %d bytes, expected %d sections", head.SectionCount, len(data), len(table))
+		return nil, fmt.Errorf("file of %d bytes has %d sections: expected %d", len(data), head.SectionCount, len(table))
 	}
 	rows := data[headerSize:][:size]
 	if crc32.Checksum(rows, castagnoli) != head.TableChecksum || !isZero(data[headerSize-4:headerSize]) {
-		return nil, errors.New("the section table does not match its checksum: the file is damaged")
+		return nil, errors.New("section table is damaged: checksum mismatch")
 	}
 	if _, err := binary.Decode(rows, binary.LittleEndian, table); err != nil {
 		return nil, fmt.Errorf("reading the section table: %w", err)
@@ -116,19 +116,19 @@ func readSection(data []byte, kind int, e tableEntry, start uint64) ([]byte, err
 	limit := uint64(len(data))
 	switch {
 	case e.Kind != uint32(kind):
-		return nil, fmt.Errorf("found a section of kind %d instead", e.Kind)
+		return nil, fmt.Errorf("unexpected section kind %d", e.Kind)
 	case uint64(e.RecordSize) != recordSize:
-		return nil, fmt.Errorf("records of %d bytes, expected %d", e.RecordSize, recordSize)
+		return nil, fmt.Errorf("invalid record size of %d bytes, expected %d", e.RecordSize, recordSize)
 	case e.Offset != start:
-		return nil, fmt.Errorf("begins at byte %d, expected %d", e.Offset, start)
+		return nil, fmt.Errorf("invalid section offset %d, expected %d", e.Offset, start)
 	case e.Offset > limit || e.Size > limit-e.Offset || alignUp(e.Offset+e.Size) > limit:
-		return nil, fmt.Errorf("%d bytes at offset %d exceed the file size of %d bytes", e.Size, e.Offset, limit)
+		return nil, fmt.Errorf("section of %d bytes at offset %d exceeds the file size of %d bytes", e.Size, e.Offset, limit)
 	case e.Size%recordSize != 0:
-		return nil, fmt.Errorf("size of %d bytes is not a multiple of the record size of %d bytes", e.Size, recordSize)
+		return nil, fmt.Errorf("section size of %d bytes is not a multiple of the record size of %d bytes", e.Size, recordSize)
 	}
 	content, padding := data[e.Offset:][:e.Size], data[e.Offset+e.Size:alignUp(e.Offset+e.Size)]
 	if crc32.Checksum(content, castagnoli) != e.Checksum || !isZero(padding) {
-		return nil, errors.New("does not match its checksum: the file is damaged")
+		return nil, errors.New("section is damaged: checksum mismatch")
 	}
 	return content, nil
 }

@@ -38,25 +38,25 @@ func DeletionHashes(folded string) iter.Seq[uint32] {
 	}
 }
 
-// prefixRunes returns the letters of a word that the deletion index covers.
+// prefixRunes returns the first letters of a word, which the deletion index covers.
 func prefixRunes(word string) []rune {
 	var letters [deletionPrefixLength]rune
 	n := 0
-	for at := 0; at < len(word) && n < deletionPrefixLength; n++ {
-		letter, size := utf8.DecodeRuneInString(word[at:])
+	for offset := 0; offset < len(word) && n < deletionPrefixLength; n++ {
+		letter, size := utf8.DecodeRuneInString(word[offset:])
 		letters[n] = letter
-		at += size
+		offset += size
 	}
 	return slices.Clone(letters[:n])
 }
 
-// hashRunes returns the FNV-1a hash of letters without those at positions but and andBut;
-// -1 skips none.
-func hashRunes(letters []rune, but, andBut int) uint32 {
+// hashRunes returns the FNV-1a hash of letters, skipping the letters at two positions. A
+// position of -1 skips nothing.
+func hashRunes(letters []rune, skipFirst, skipSecond int) uint32 {
 	const offset, prime = 2166136261, 16777619
 	hash := uint32(offset)
 	for i, letter := range letters {
-		if i == but || i == andBut {
+		if i == skipFirst || i == skipSecond {
 			continue
 		}
 		for range 3 { // no rune has more than three non-zero bytes

@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// DefaultModelID is the model used for requests that name none, if the instance serves it
-// and no other default is configured.
+// DefaultModelID is the model for requests that do not specify one, if the instance
+// serves it and no other default is configured.
 const DefaultModelID = "service-en"
 
-// A ReleaseRef names a model to serve by id and version. An empty version means the
-// newest available.
+// A ReleaseRef identifies a model to serve by ID and version. If the version is empty,
+// it refers to the newest available version.
 type ReleaseRef struct {
 	ID, Version string
 }
@@ -24,17 +24,17 @@ type ReleaseRef struct {
 func ParseReleaseRef(s string) (ReleaseRef, error) {
 	id, version, versioned := strings.Cut(s, "@")
 	if !ValidModelID(id) || versioned && !validVersion(version) {
-		return ReleaseRef{}, fmt.Errorf("model %q: expected an id such as %s, or one with a version such as %s@2026-11-21T00:00:00Z", s, DefaultModelID, DefaultModelID)
+		return ReleaseRef{}, fmt.Errorf("invalid model %q: expected an ID such as %s, or an ID with a version such as %s@2026-11-21T00:00:00Z", s, DefaultModelID, DefaultModelID)
 	}
 	return ReleaseRef{ID: id, Version: version}, nil
 }
 
 // String returns the form that ParseReleaseRef parses.
-func (w ReleaseRef) String() string {
-	if w.Version == "" {
-		return w.ID
+func (r ReleaseRef) String() string {
+	if r.Version == "" {
+		return r.ID
 	}
-	return w.ID + "@" + w.Version
+	return r.ID + "@" + r.Version
 }
 
 // FileExt is the file name extension of release files.
@@ -48,11 +48,11 @@ func FileName(id, version string) string {
 }
 
 // parseFileName is the inverse of FileName. It returns false for other files.
-func parseFileName(name string) (w ReleaseRef, ok bool) {
+func parseFileName(name string) (ref ReleaseRef, ok bool) {
 	id, stamp, _ := strings.Cut(strings.TrimSuffix(name, FileExt), "@")
 	date, clock, _ := strings.Cut(stamp, "T")
-	w = ReleaseRef{ID: id, Version: date + "T" + strings.ReplaceAll(clock, "-", ":")}
-	return w, ValidModelID(w.ID) && validVersion(w.Version) && FileName(w.ID, w.Version) == name
+	ref = ReleaseRef{ID: id, Version: date + "T" + strings.ReplaceAll(clock, "-", ":")}
+	return ref, ValidModelID(ref.ID) && validVersion(ref.Version) && FileName(ref.ID, ref.Version) == name
 }
 
 // releaseDir lists the release files of a directory, sorted by id, then version.
@@ -76,36 +76,36 @@ func readReleaseDir(path string) (*releaseDir, error) {
 		return strings.Compare(a.ID+"@"+a.Version, b.ID+"@"+b.Version)
 	})
 	if len(d.releases) == 0 {
-		return nil, fmt.Errorf("no release files in %s: expected names such as %s", path, FileName(DefaultModelID, "2026-11-21T00:00:00Z"))
+		return nil, fmt.Errorf("release files not found in %s: expected file names such as %s", path, FileName(DefaultModelID, "2026-11-21T00:00:00Z"))
 	}
 	return d, nil
 }
 
-// resolve returns the matching release for each ref in wanted, in the same order. If
-// wanted is empty, it returns the newest version of every model, DefaultModelID first.
-func (d *releaseDir) resolve(wanted []ReleaseRef) ([]ReleaseRef, error) {
-	if len(wanted) == 0 {
+// resolve returns the matching release for each ref, in the same order. If there are no
+// refs, it returns the newest version of every model, DefaultModelID first.
+func (d *releaseDir) resolve(refs []ReleaseRef) ([]ReleaseRef, error) {
+	if len(refs) == 0 {
 		return d.latest(), nil
 	}
-	var chosen []ReleaseRef
-	for _, w := range wanted {
-		at := slices.IndexFunc(chosen, func(c ReleaseRef) bool { return c.ID == w.ID })
+	var resolved []ReleaseRef
+	for _, ref := range refs {
+		at := slices.IndexFunc(resolved, func(c ReleaseRef) bool { return c.ID == ref.ID })
 		if at >= 0 {
-			return nil, fmt.Errorf("model %s is listed twice: an instance serves one version of each model", w.ID)
+			return nil, fmt.Errorf("model %s is listed twice: an instance serves one version of each model", ref.ID)
 		}
-		found, ok := d.find(w)
+		found, ok := d.find(ref)
 		if !ok {
-			return nil, fmt.Errorf("no release of model %s in %s: found %s", w, d.path, d.names())
+			return nil, fmt.Errorf("release of model %s not found in %s: available releases are %s", ref, d.path, d.names())
 		}
-		chosen = append(chosen, found)
+		resolved = append(resolved, found)
 	}
-	return chosen, nil
+	return resolved, nil
 }
 
 // find returns the last matching release, which is the newest.
-func (d *releaseDir) find(w ReleaseRef) (found ReleaseRef, ok bool) {
+func (d *releaseDir) find(ref ReleaseRef) (found ReleaseRef, ok bool) {
 	for _, r := range d.releases {
-		if r.ID == w.ID && (w.Version == "" || r.Version == w.Version) {
+		if r.ID == ref.ID && (ref.Version == "" || r.Version == ref.Version) {
 			found, ok = r, true
 		}
 	}
@@ -136,13 +136,13 @@ func (d *releaseDir) names() string {
 
 // open opens a release of the directory and checks that its content matches its file
 // name.
-func (d *releaseDir) open(w ReleaseRef) (*Release, error) {
-	path := filepath.Join(d.path, FileName(w.ID, w.Version))
+func (d *releaseDir) open(ref ReleaseRef) (*Release, error) {
+	path := filepath.Join(d.path, FileName(ref.ID, ref.Version))
 	r, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
-	if r.Meta.ModelID != w.ID || r.Meta.Version != w.Version {
+	if r.Meta.ModelID != ref.ID || r.Meta.Version != ref.Version {
 		found := ReleaseRef{ID: r.Meta.ModelID, Version: r.Meta.Version}
 		_ = r.Close() // the file is rejected anyway, so an unmapping error adds nothing
 		return nil, fmt.Errorf("release file %s contains %s: the file name must match its content", path, found)

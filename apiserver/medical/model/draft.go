@@ -2,11 +2,11 @@
 
 package model
 
-// A Draft is a release before Build lays it out in sections: concepts that point to each
-// other, in any order, with numbers as given by the sources. Package compile makes drafts
-// from content; tests make them by hand.
+// A Draft is a release before Build lays it out in sections: concepts that refer to
+// each other, in any order, with the numbers from the sources. Package compile creates
+// drafts from content; tests create them by hand.
 //
-// Every concept that is pointed to must be in the draft's own lists.
+// Every referenced concept must be in the lists of the draft.
 type Draft struct {
 	Meta         Meta
 	Conditions   []*DraftCondition
@@ -19,8 +19,8 @@ type Draft struct {
 	LabTests     []*DraftLabTest
 	Drugs        []*DraftDrug
 	Lexicon      DraftLexicon
-	// ChronicDiseases refer to conditions of the draft. Hospitalizations are observations of
-	// the draft, in the order in which they are offered.
+	// ChronicDiseases refer to conditions of the draft. Hospitalizations are observations
+	// of the draft, in display order.
 	ChronicDiseases  []*DraftChronicDisease
 	Hospitalizations []*DraftObservation
 }

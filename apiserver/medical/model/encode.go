@@ -49,7 +49,7 @@ func Encode(r *Release) ([]byte, error) {
 	return file, nil
 }
 
-// metaSection stores Meta as JSON: it is read only once, and stays human-readable.
+// metaSection stores Meta as JSON, which is human-readable and read only once.
 var metaSection = sectionCodec{
 	name:       "meta",
 	recordSize: 1,
@@ -65,8 +65,8 @@ var metaSection = sectionCodec{
 	},
 }
 
-// WriteFile writes a release file atomically by renaming it into place: a reader sees the
-// whole file or none, and files already mapped do not change.
+// WriteFile writes a release file atomically by renaming it into place: readers see
+// either the whole file or no file, and files that are already mapped do not change.
 func WriteFile(path string, release []byte) (err error) {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {

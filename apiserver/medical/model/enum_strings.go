@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// The values of each enum as named by the API specification, in order of value. Zero
-// values without a meaning are called none; the API encodes them as null or omits them.
+// The names of the enum values in the API specification, in order of value. Zero values
+// without a meaning are called none; the API encodes them as null or omits them.
 var (
 	sexValues             = []string{"female", "male"}
 	sexFilterValues       = []string{"both", "female", "male"}
@@ -51,10 +51,10 @@ func (v ObservationKind) String() string {
 // String returns the value as in the API specification, such as consultation_24.
 func (v TriageLevel) String() string { return enumString("TriageLevel", triageLevelValues, v) }
 
-// String is the word of the specification, such as emergency_ambulance.
+// String returns the value as in the API specification, such as emergency_ambulance.
 func (v Seriousness) String() string { return enumString("Seriousness", seriousnessValues, v) }
 
-// String is the word of the specification, such as exacerbating_factor.
+// String returns the value as in the API specification, such as exacerbating_factor.
 func (v Relation) String() string { return enumString("Relation", relationValues, v) }
 
 // String returns the value as in the API specification, such as very_rare.
@@ -92,93 +92,93 @@ func (v WordingKind) String() string { return enumString("WordingKind", wordingK
 func (v Meaning) String() string { return enumString("Meaning", meaningValues, v) }
 
 // ParseSex is the inverse of Sex.String.
-func ParseSex(w string) (Sex, error) { return parseEnum[Sex]("sex", sexValues, w) }
+func ParseSex(s string) (Sex, error) { return parseEnum[Sex]("sex", sexValues, s) }
 
 // ParseSexFilter is the inverse of SexFilter.String.
-func ParseSexFilter(w string) (SexFilter, error) {
-	return parseEnum[SexFilter]("sex", sexFilterValues, w)
+func ParseSexFilter(s string) (SexFilter, error) {
+	return parseEnum[SexFilter]("sex", sexFilterValues, s)
 }
 
 // ParseObservationKind is the inverse of ObservationKind.String.
-func ParseObservationKind(w string) (ObservationKind, error) {
-	return parseEnum[ObservationKind]("kind", observationKindValues, w)
+func ParseObservationKind(s string) (ObservationKind, error) {
+	return parseEnum[ObservationKind]("kind", observationKindValues, s)
 }
 
 // ParseTriageLevel is the inverse of TriageLevel.String.
-func ParseTriageLevel(w string) (TriageLevel, error) {
-	return parseEnum[TriageLevel]("triage level", triageLevelValues, w)
+func ParseTriageLevel(s string) (TriageLevel, error) {
+	return parseEnum[TriageLevel]("triage level", triageLevelValues, s)
 }
 
 // ParseSeriousness is the inverse of Seriousness.String.
-func ParseSeriousness(w string) (Seriousness, error) {
-	return parseEnum[Seriousness]("seriousness", seriousnessValues, w)
+func ParseSeriousness(s string) (Seriousness, error) {
+	return parseEnum[Seriousness]("seriousness", seriousnessValues, s)
 }
 
 // ParseRelation is the inverse of Relation.String.
-func ParseRelation(w string) (Relation, error) {
-	return parseEnum[Relation]("relation", relationValues, w)
+func ParseRelation(s string) (Relation, error) {
+	return parseEnum[Relation]("relation", relationValues, s)
 }
 
 // ParsePrevalence is the inverse of Prevalence.String.
-func ParsePrevalence(w string) (Prevalence, error) {
-	return parseEnum[Prevalence]("prevalence", prevalenceValues, w)
+func ParsePrevalence(s string) (Prevalence, error) {
+	return parseEnum[Prevalence]("prevalence", prevalenceValues, s)
 }
 
 // ParseAcuteness is the inverse of Acuteness.String.
-func ParseAcuteness(w string) (Acuteness, error) {
-	return parseEnum[Acuteness]("acuteness", acutenessValues, w)
+func ParseAcuteness(s string) (Acuteness, error) {
+	return parseEnum[Acuteness]("acuteness", acutenessValues, s)
 }
 
 // ParseSeverity is the inverse of Severity.String.
-func ParseSeverity(w string) (Severity, error) {
-	return parseEnum[Severity]("severity", severityValues, w)
+func ParseSeverity(s string) (Severity, error) {
+	return parseEnum[Severity]("severity", severityValues, s)
 }
 
 // ParseChannel is the inverse of Channel.String.
-func ParseChannel(w string) (Channel, error) { return parseEnum[Channel]("channel", channelValues, w) }
+func ParseChannel(s string) (Channel, error) { return parseEnum[Channel]("channel", channelValues, s) }
 
 // ParseGroupType is the inverse of GroupType.String.
-func ParseGroupType(w string) (GroupType, error) {
-	return parseEnum[GroupType]("group type", groupTypeValues, w)
+func ParseGroupType(s string) (GroupType, error) {
+	return parseEnum[GroupType]("group type", groupTypeValues, s)
 }
 
 // ParseResultType is the inverse of ResultType.String.
-func ParseResultType(w string) (ResultType, error) {
-	return parseEnum[ResultType]("result", resultTypeValues, w)
+func ParseResultType(s string) (ResultType, error) {
+	return parseEnum[ResultType]("result", resultTypeValues, s)
 }
 
 // ParseTopic is the inverse of Topic.String.
-func ParseTopic(w string) (Topic, error) { return parseEnum[Topic]("topic", topicValues, w) }
+func ParseTopic(s string) (Topic, error) { return parseEnum[Topic]("topic", topicValues, s) }
 
 // ParseSectionName is the inverse of SectionName.String.
-func ParseSectionName(w string) (SectionName, error) {
-	return parseEnum[SectionName]("section", sectionNameValues, w)
+func ParseSectionName(s string) (SectionName, error) {
+	return parseEnum[SectionName]("section", sectionNameValues, s)
 }
 
 // ParseCue is the inverse of Meaning.String for the meanings that are cues.
-func ParseCue(w string) (Meaning, error) {
+func ParseCue(s string) (Meaning, error) {
 	first, end := CueNegation, CueRelative
-	v, err := parseEnum[Meaning]("cue", meaningValues[first:end], w)
+	v, err := parseEnum[Meaning]("cue", meaningValues[first:end], s)
 	return first + v, err
 }
 
 // ParseNodeType is the inverse of NodeType.String.
-func ParseNodeType(w string) (NodeType, error) {
-	return parseEnum[NodeType]("node type", nodeTypeValues, w)
+func ParseNodeType(s string) (NodeType, error) {
+	return parseEnum[NodeType]("node type", nodeTypeValues, s)
 }
 
 // enumString returns the name of a value, or Type(n) for an unknown value.
-func enumString[T ~uint8](typeName string, words []string, value T) string {
-	if int(value) < len(words) {
-		return words[value]
+func enumString[T ~uint8](typeName string, names []string, value T) string {
+	if int(value) < len(names) {
+		return names[value]
 	}
 	return fmt.Sprintf("%s(%d)", typeName, uint8(value))
 }
 
-func parseEnum[T ~uint8](what string, words []string, w string) (T, error) {
-	i := slices.Index(words, w)
+func parseEnum[T ~uint8](enum string, names []string, s string) (T, error) {
+	i := slices.Index(names, s)
 	if i < 0 {
-		return 0, fmt.Errorf("unknown %s %q, expected one of %s", what, w, strings.Join(words, ", "))
+		return 0, fmt.Errorf("unknown %s %q: expected one of %s", enum, s, strings.Join(names, ", "))
 	}
 	return T(i), nil
 }

@@ -29,7 +29,7 @@ func (f SexFilter) Includes(s Sex) bool {
 // ObservationKind is the kind of an observation.
 type ObservationKind uint8
 
-// The kinds of observations. Their id prefixes are s_, p_ and lt_.
+// The kinds of observations. Their ID prefixes are s_, p_ and lt_.
 const (
 	Symptom ObservationKind = iota
 	RiskFactor
@@ -133,9 +133,9 @@ const (
 	ResultPresent
 )
 
-// A Topic marks observations that need special treatment: questions about injuries get an
-// explanation, and patients in a mental health crisis or afraid of another person are
-// shown contacts for help.
+// A Topic marks observations that need special treatment: questions about injuries come
+// with an explanation, and patients in a mental health crisis or afraid of another
+// person are shown contacts for help.
 type Topic uint8
 
 // The values of Topic.
@@ -202,11 +202,11 @@ const (
 const NumAgeBands = 10
 
 // ageBandStart is the first month of each band. Except for the split of the first two
-// years, the bands are those of the US National Ambulatory Medical Care Survey.
+// years, they are the age bands of the US National Ambulatory Medical Care Survey.
 var ageBandStart = [NumAgeBands]int{0, 3, 24, 72, 144, 216, 360, 540, 780, 900}
 
-// MaxAgeMonths is the highest age in months that a concept can apply to: the last month
-// in which a patient is 130 years old.
+// MaxAgeMonths is the highest age in months to which a concept can apply: the last
+// month in which a patient is 130 years old.
 const MaxAgeMonths = 130*12 + 11
 
 // AgeBandNames are the names of the age bands in content sources.

@@ -26,13 +26,13 @@ func verifyFamilies(r *Release) error {
 		last := ObservationIndex(-1)
 		for _, child := range Slice(r.ChildRefs, o.Children) {
 			if child <= last || int(child) >= len(r.Observations) || r.Observations[child].Parent != ObservationIndex(i) {
-				return fmt.Errorf("observation %s: %d is not one of its children, or out of order", r.ObservationID(ObservationIndex(i)), child)
+				return fmt.Errorf("observation %s: observation %d is not a child or is out of order", r.ObservationID(ObservationIndex(i)), child)
 			}
 			last = child
 		}
 	}
 	if children != len(r.ChildRefs) {
-		return fmt.Errorf("%d observations have a parent, but %d are listed as children", children, len(r.ChildRefs))
+		return fmt.Errorf("expected %d observations in lists of children, one for each observation with a parent, got %d", children, len(r.ChildRefs))
 	}
 	if o := r.findParentCycle(); o != None {
 		return fmt.Errorf("observation %s is its own ancestor", r.ObservationID(o))
@@ -43,7 +43,7 @@ func verifyFamilies(r *Release) error {
 func verifyParent(r *Release, o *Observation) error {
 	if o.Parent == None {
 		if o.Relation != NoRelation {
-			return fmt.Errorf("relation %v without a parent", o.Relation)
+			return fmt.Errorf("relation %v requires a parent", o.Relation)
 		}
 		return nil
 	}
@@ -51,40 +51,42 @@ func verifyParent(r *Release, o *Observation) error {
 		return fmt.Errorf("parent %d out of range [0,%d)", o.Parent, len(r.Observations))
 	}
 	if o.Relation == NoRelation || o.Kind != Symptom || r.Observations[o.Parent].Kind != Symptom {
-		return errors.New("parent without a relation, or one of the two is not a symptom")
+		return errors.New("a parent requires a relation, and both parent and child must be symptoms")
 	}
 	return nil
 }
 
-// findParentCycle returns an observation on a cycle of parents, or None. Each walk toward
-// the root stops at an observation visited before.
+// findParentCycle returns an observation on a cycle of parents, or None. Each walk
+// toward the root stops at a previously visited observation.
 func (r *Release) findParentCycle() ObservationIndex {
-	walkedBy := make([]int32, len(r.Observations))
+	visitedBy := make([]int32, len(r.Observations))
 	for start := range r.Observations {
 		walk := int32(start) + 1
 		at := ObservationIndex(start)
-		for at != None && walkedBy[at] == 0 {
-			walkedBy[at] = walk
+		for at != None && visitedBy[at] == 0 {
+			visitedBy[at] = walk
 			at = r.Observations[at].Parent
 		}
-		if at != None && walkedBy[at] == walk {
+		if at != None && visitedBy[at] == walk {
 			return at
 		}
 	}
 	return None
 }
 
-// A FrequencyViolation is a part that is more frequent than its whole: a child more
-// frequent than its parent, or the items of a single-choice group together more frequent
-// than their parent. Package inference decomposes these numbers into noisy-OR terms, some
-// of which would be negative.
+// A FrequencyViolation is a part that is more frequent than its whole: a child that is
+// more frequent than its parent, or the items of a single-choice group that together
+// are more frequent than their parent. Package inference decomposes these numbers into
+// noisy-OR terms, and a violation would make some of them negative.
 type FrequencyViolation struct {
-	// Condition is the condition whose probabilities conflict, or None if the leaks do.
+	// Condition is the condition with the conflicting probabilities, or None if the leaks
+	// conflict.
 	Condition ConditionIndex
 	Parent    ObservationIndex
 	Children  []ObservationIndex
-	// Probability is the probability of the part, Limit the highest value that the whole
-	// allows. An observation not linked to the condition counts with its leak.
+	// Probability is the probability of the part, and Limit is the highest value that the
+	// whole allows. For an observation that is not linked to the condition, the leak
+	// counts.
 	Probability, Limit float64
 }
 
@@ -92,9 +94,9 @@ type FrequencyViolation struct {
 // and group, leaks first.
 //
 // A part with share s and leak l fits into a whole with share S and leak L if s <= S, l
-// <= L, and the links satisfy (s-l)/(1-l) <= (S-L)/(1-L). Ordered groups need no further
-// check: since no share is below its leak, the items from one level up always fit into
-// the items from the level below.
+// <= L, and the links satisfy (s-l)/(1-l) <= (S-L)/(1-L). Ordered groups need no
+// further check: because no share is below its leak, the items from one level up always
+// fit into the items from the level below.
 func (r *Release) FrequencyViolations() iter.Seq[FrequencyViolation] {
 	return func(yield func(FrequencyViolation) bool) {
 		for i, o := range r.Observations {
@@ -112,7 +114,7 @@ func (r *Release) FrequencyViolations() iter.Seq[FrequencyViolation] {
 }
 
 // yieldViolations compares a part with its whole, first in the leaks and then for every
-// condition linked to the part. It returns false if yield asked to stop.
+// condition linked to the part. It returns false if yield returned false.
 func (r *Release) yieldViolations(whole ObservationIndex, part []ObservationIndex, yield func(FrequencyViolation) bool) bool {
 	wholeLeak, partLeak := r.Observations[whole].Leak, r.sumLeaks(part)
 	if partLeak > wholeLeak {
@@ -135,33 +137,33 @@ func (r *Release) yieldViolations(whole ObservationIndex, part []ObservationInde
 	}
 }
 
-func (r *Release) sumLeaks(of []ObservationIndex) float64 {
+func (r *Release) sumLeaks(observations []ObservationIndex) float64 {
 	sum := 0.0
-	for _, o := range of {
+	for _, o := range observations {
 		sum += r.Observations[o].Leak
 	}
 	return sum
 }
 
-// A linkIterator iterates over the conditions linked to any of several observations, in
-// order of index.
+// A linkIterator iterates, in index order, over the conditions linked to at least one of
+// several observations.
 type linkIterator struct {
 	links [][]Link // remaining links of each observation
 	leaks []float64
 }
 
 func (r *Release) iterateLinks(observations []ObservationIndex) *linkIterator {
-	w := &linkIterator{}
+	it := &linkIterator{}
 	for _, o := range observations {
-		w.links = append(w.links, Slice(r.LinksByObservation, r.Observations[o].Links))
-		w.leaks = append(w.leaks, r.Observations[o].Leak)
+		it.links = append(it.links, Slice(r.LinksByObservation, r.Observations[o].Links))
+		it.leaks = append(it.leaks, r.Observations[o].Leak)
 	}
-	return w
+	return it
 }
 
 // next returns the first remaining condition without advancing.
-func (w *linkIterator) next() (condition ConditionIndex, ok bool) {
-	for _, links := range w.links {
+func (it *linkIterator) next() (condition ConditionIndex, ok bool) {
+	for _, links := range it.links {
 		if len(links) > 0 && (!ok || ConditionIndex(links[0].Other) < condition) {
 			condition, ok = ConditionIndex(links[0].Other), true
 		}
@@ -171,17 +173,17 @@ func (w *linkIterator) next() (condition ConditionIndex, ok bool) {
 
 // advance returns the sum of the condition's shares and moves past the condition, which
 // must not precede the current position.
-func (w *linkIterator) advance(condition ConditionIndex) float64 {
+func (it *linkIterator) advance(condition ConditionIndex) float64 {
 	sum := 0.0
-	for i := range w.links {
-		for len(w.links[i]) > 0 && w.links[i][0].Other < int32(condition) {
-			w.links[i] = w.links[i][1:]
+	for i := range it.links {
+		for len(it.links[i]) > 0 && it.links[i][0].Other < int32(condition) {
+			it.links[i] = it.links[i][1:]
 		}
-		if len(w.links[i]) > 0 && w.links[i][0].Other == int32(condition) {
-			sum += w.links[i][0].Probability
-			w.links[i] = w.links[i][1:]
+		if len(it.links[i]) > 0 && it.links[i][0].Other == int32(condition) {
+			sum += it.links[i][0].Probability
+			it.links[i] = it.links[i][1:]
 		} else {
-			sum += w.leaks[i]
+			sum += it.leaks[i]
 		}
 	}
 	return sum
@@ -189,12 +191,12 @@ func (w *linkIterator) advance(condition ConditionIndex) float64 {
 
 // verifyFrequencies returns an error for the first FrequencyViolation.
 func verifyFrequencies(r *Release) error {
-	for e := range r.FrequencyViolations() {
-		whose := "background"
-		if e.Condition != None {
-			whose = r.ConditionID(e.Condition)
+	for violation := range r.FrequencyViolations() {
+		owner := "background"
+		if violation.Condition != None {
+			owner = r.ConditionID(violation.Condition)
 		}
-		return fmt.Errorf("observation %s: %v in %s exceeds %v, the limit set by %s", r.ObservationID(e.Children[0]), e.Probability, whose, e.Limit, r.ObservationID(e.Parent))
+		return fmt.Errorf("observation %s: probability %v in %s exceeds the limit of %v set by %s", r.ObservationID(violation.Children[0]), violation.Probability, owner, violation.Limit, r.ObservationID(violation.Parent))
 	}
 	return nil
 }

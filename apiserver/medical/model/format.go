@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// A release file is used in place: every record has the layout that Go gives it in memory
-// on a little-endian machine. All numbers are little-endian, every section begins at a
+// A release file is used in place: every record has its Go memory layout on a
+// little-endian machine. All numbers are little-endian, every section begins at a
 // multiple of 8, and the bytes between sections are zero.
 //
 //	header, 32 bytes
@@ -29,7 +29,7 @@ import (
 //	sections, contiguous except for padding
 //
 // The magic contains a byte over 127, both line endings and a control-Z, so that a
-// transfer in text mode is detected at once.
+// transfer in text mode is detected immediately.
 
 // FormatVersion is the version of the file format that this package reads and writes.
 // Increment it when a record, a section or the meaning of either changes.
@@ -70,8 +70,8 @@ type sectionCodec struct {
 	recordSize int
 	// encode appends the section to b.
 	encode func(b []byte, r *Release) ([]byte, error)
-	// attach makes the release use data, whose length is a multiple of
-	// recordSize and whose start is aligned.
+	// attach makes the release use data, which must be aligned and have a length that is a
+	// multiple of recordSize.
 	attach func(r *Release, data []byte)
 }
 
@@ -89,28 +89,28 @@ var sectionCodecs = []sectionCodec{
 	recordSection("links by condition", func(r *Release) *[]Link { return &r.LinksByCondition }),
 	recordSection("links by observation", func(r *Release) *[]Link { return &r.LinksByObservation }),
 	recordSection("factors", func(r *Release) *[]Factor { return &r.Factors }),
-	recordSection("carriers", func(r *Release) *[]ConditionFactor { return &r.ConditionFactors }),
+	recordSection("condition factors", func(r *Release) *[]ConditionFactor { return &r.ConditionFactors }),
 	recordSection("laboratory tests", func(r *Release) *[]LabTest { return &r.LabTests }),
 	recordSection("articles", func(r *Release) *[]Article { return &r.Articles }),
 	recordSection("article sections", func(r *Release) *[]ArticleSection { return &r.ArticleSections }),
 	recordSection("nodes", func(r *Release) *[]Node { return &r.Nodes }),
 	recordSection("wordings", func(r *Release) *[]Wording { return &r.Wordings }),
 	recordSection("words", func(r *Release) *[]Word { return &r.Words }),
-	recordSection("word uses", func(r *Release) *[]uint32 { return &r.WordPostings }),
-	recordSection("vocabulary", func(r *Release) *[]byte { return &r.VocabularyFST }),
-	recordSection("stem tree", func(r *Release) *[]byte { return &r.StemFST }),
+	recordSection("word postings", func(r *Release) *[]uint32 { return &r.WordPostings }),
+	recordSection("vocabulary FST", func(r *Release) *[]byte { return &r.VocabularyFST }),
+	recordSection("stem FST", func(r *Release) *[]byte { return &r.StemFST }),
 	recordSection("stems", func(r *Release) *[]Stem { return &r.Stems }),
 	recordSection("term references", func(r *Release) *[]Term { return &r.TermRefs }),
-	recordSection("indications", func(r *Release) *[]WordWeight { return &r.WordWeights }),
-	recordSection("terms", func(r *Release) *[]Span { return &r.TermPatterns }),
+	recordSection("word weights", func(r *Release) *[]WordWeight { return &r.WordWeights }),
+	recordSection("term patterns", func(r *Release) *[]Span { return &r.TermPatterns }),
 	recordSection("pattern references", func(r *Release) *[]PatternRef { return &r.PatternRefs }),
-	recordSection("patterns without terms", func(r *Release) *[]uint32 { return &r.TermlessPatterns }),
+	recordSection("termless patterns", func(r *Release) *[]uint32 { return &r.TermlessPatterns }),
 	recordSection("patterns", func(r *Release) *[]Pattern { return &r.Patterns }),
 	recordSection("elements", func(r *Release) *[]Element { return &r.Elements }),
 	recordSection("ranges", func(r *Release) *[]Range { return &r.Ranges }),
-	recordSection("deletes", func(r *Release) *[]Deletion { return &r.Deletions }),
+	recordSection("deletions", func(r *Release) *[]Deletion { return &r.Deletions }),
 	recordSection("misspellings", func(r *Release) *[]Misspelling { return &r.Misspellings }),
-	recordSection("words of deletes", func(r *Release) *[]StringRef { return &r.DeletionWords }),
+	recordSection("deletion words", func(r *Release) *[]StringRef { return &r.DeletionWords }),
 	recordSection("children", func(r *Release) *[]ObservationIndex { return &r.ChildRefs }),
 	recordSection("group items", func(r *Release) *[]ObservationIndex { return &r.GroupItems }),
 	recordSection("tuple items", func(r *Release) *[]ObservationIndex { return &r.TupleItems }),
@@ -125,13 +125,13 @@ var sectionCodecs = []sectionCodec{
 	recordSection("hospitalizations", func(r *Release) *[]ObservationIndex { return &r.Hospitalizations }),
 	recordSection("list wordings", func(r *Release) *[]Wording { return &r.ListWordings }),
 	recordSection("list words", func(r *Release) *[]Word { return &r.ListWords }),
-	recordSection("list word uses", func(r *Release) *[]uint32 { return &r.ListWordPostings }),
+	recordSection("list word postings", func(r *Release) *[]uint32 { return &r.ListWordPostings }),
 	recordSection("name ranks", func(r *Release) *[]uint32 { return &r.NameRanks }),
 }
 
-// recordSection returns the codec of a section of fixed-size records held in one field of
-// the release. encoding/binary writes blank fields as zeros, so padding never leaks stale
-// memory.
+// recordSection returns the codec of a section of fixed-size records held in one field
+// of the release. encoding/binary writes blank fields as zeros, so padding never leaks
+// stale memory.
 func recordSection[T any](name string, field func(*Release) *[]T) sectionCodec {
 	size := int(unsafe.Sizeof(*new(T)))
 	return sectionCodec{

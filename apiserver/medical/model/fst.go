@@ -12,22 +12,23 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/stem"
 )
 
-// fstIndexes are the finite state transducers of a release, which map text to numbers.
-// They read the sections in place and need only a few words of memory of their own.
-// Lookups are safe for concurrent use.
+// fstIndexes holds the finite-state transducers of a release, which map text to
+// numbers. They read the sections in place and use only a few words of memory of their
+// own. Lookups are safe for concurrent use.
 type fstIndexes struct {
 	vocabulary, stems *fstIndex
 	stem              stem.Stemmer // for the release's language
 }
 
-// An fstIndex is one transducer with a pool of readers. A reader holds the buffer for a
-// state, which every lookup would otherwise allocate.
+// An fstIndex is a transducer with a pool of readers. A reader holds the buffer for a
+// state, which each lookup would otherwise have to allocate.
 type fstIndex struct {
 	*vellum.FST
 	readers sync.Pool // of *vellum.Reader
 }
 
-// stemmerFor returns the stemmer named by the release metadata.
+// stemmerFor returns the stemmer specified in the release metadata, or no stemmer if it
+// is unknown.
 func stemmerFor(m Meta) stem.Stemmer {
 	stemmer, ok := stem.ByName(m.Stemmer)
 	if !ok {
@@ -36,14 +37,14 @@ func stemmerFor(m Meta) stem.Stemmer {
 	return stemmer
 }
 
-// WordFrequency returns how often the wordings of the release use a folded word, at least
-// 1. ok is false if the word is unknown. An ordinary word of the language that no pattern
-// uses has frequency 1.
+// WordFrequency returns the number of uses of a folded word in the wordings of the
+// release, but at least 1. ok is false if the word is unknown. Ordinary words of the
+// language that no pattern uses have a frequency of 1.
 func (r *Release) WordFrequency(folded string) (frequency uint64, ok bool) {
 	return lookup(r.fsts.vocabulary, folded)
 }
 
-// OrdinaryWordCount returns the number of known words of the language that no pattern
+// OrdinaryWordCount returns the number of known words in the language that no pattern
 // uses.
 func (r *Release) OrdinaryWordCount() int {
 	if r.fsts.vocabulary == nil {
@@ -66,11 +67,11 @@ func (r *Release) FindWord(folded string) (found Stem, ok bool) {
 
 // FindStem returns the entry of a stem.
 func (r *Release) FindStem(stem string) (found Stem, ok bool) {
-	at, ok := lookup(r.fsts.stems, stem)
-	if !ok || at >= uint64(len(r.Stems)) {
+	index, ok := lookup(r.fsts.stems, stem)
+	if !ok || index >= uint64(len(r.Stems)) {
 		return Stem{}, false
 	}
-	return r.Stems[at], true
+	return r.Stems[index], true
 }
 
 func lookup(t *fstIndex, key string) (value uint64, ok bool) {
@@ -78,7 +79,7 @@ func lookup(t *fstIndex, key string) (value uint64, ok bool) {
 		return 0, false
 	}
 	defer func() {
-		if damage := recover(); damage != nil {
+		if cause := recover(); cause != nil {
 			value, ok = 0, false
 		}
 	}()
@@ -96,18 +97,18 @@ func lookup(t *fstIndex, key string) (value uint64, ok bool) {
 
 // loadFSTs loads the transducers from their sections.
 //
-// It does not traverse their states: that took half of the time and most of the memory of
-// opening a release, and finds only damage that the section checksum misses, in a file
-// crafted to be damaged. Package vellum panics on a transition that leads out of the
-// transducer; lookups recover and report that nothing was found.
+// It does not traverse their states. Traversal took half of the time and most of the
+// memory of opening a release, and detects only damage that the section checksum
+// misses, in a deliberately damaged file. Package vellum panics on a transition that
+// leads out of the transducer; lookups recover and return no result.
 func (r *Release) loadFSTs() error {
 	var err error
 	r.fsts.stem = stemmerFor(r.Meta)
 	if r.fsts.vocabulary, err = loadFST(r.VocabularyFST); err != nil {
-		return fmt.Errorf("vocabulary: %w", err)
+		return fmt.Errorf("loading vocabulary FST: %w", err)
 	}
 	if r.fsts.stems, err = loadFST(r.StemFST); err != nil {
-		return fmt.Errorf("stem tree: %w", err)
+		return fmt.Errorf("loading stem FST: %w", err)
 	}
 	return nil
 }
@@ -124,11 +125,11 @@ func loadFST(data []byte) (loaded *fstIndex, err error) {
 	defer recoverCorruption(&err)
 	fst, err := vellum.Load(data)
 	if err != nil {
-		return nil, fmt.Errorf("damaged: %w", err)
+		return nil, fmt.Errorf("FST is damaged: %w", err)
 	}
 	size := uint64(len(data))
 	if first := binary.LittleEndian.Uint64(data[size-fstFooterSize+8:]); first >= size {
-		return nil, fmt.Errorf("damaged: root at byte %d of %d", first, size)
+		return nil, fmt.Errorf("FST is damaged: root offset %d exceeds the size of %d bytes", first, size)
 	}
 	return &fstIndex{FST: fst}, nil
 }
@@ -147,7 +148,7 @@ func (t *fstIndex) matchingKeys(automaton vellum.Automaton) (keys []string) {
 }
 
 func recoverCorruption(err *error) {
-	if damage := recover(); damage != nil {
-		*err = fmt.Errorf("damaged: %v", damage)
+	if cause := recover(); cause != nil {
+		*err = fmt.Errorf("FST is damaged: %v", cause)
 	}
 }

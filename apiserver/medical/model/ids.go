@@ -34,7 +34,7 @@ func FormatID(prefix string, number uint32) string {
 }
 
 // ParseID parses a public id with the given prefix. It returns false for anything that
-// FormatID does not return, including the number zero.
+// FormatID cannot return, including the number zero.
 func ParseID(prefix, id string) (number uint32, ok bool) {
 	digits, ok := strings.CutPrefix(id, prefix)
 	if !ok || digits == "" || digits[0] < '1' || digits[0] > '9' {

@@ -4,8 +4,8 @@ package model
 
 import "math"
 
-// A Term is a unit that wordings are made of: a word, by its stem, or a class of words.
-// It is a position in Release.TermPatterns.
+// A Term is a building block of wordings: a word, represented by its stem, or a class
+// of words. It is a position in Release.TermPatterns.
 type Term uint32
 
 // A Stem is the common base of the forms of a word, as returned by the stemmer of the
@@ -14,32 +14,31 @@ type Stem struct {
 	// Terms are the stem itself and the classes that contain it, smallest class first. It is
 	// empty if no pattern uses the stem.
 	Terms Span // of TermRefs
-	// PresentWeights are the observations that the word indicates, AbsentWeights the
-	// observations whose absence it indicates.
+	// PresentWeights are the observations that the word indicates, and AbsentWeights are
+	// the observations whose absence it indicates.
 	PresentWeights, AbsentWeights Span // of Release.WordWeights
-	// Number is the value of a number word such as "three", and NaN for any other word.
+	// Number is the value of a number word such as "three", or NaN for other words.
 	Number float64
-	// Minutes is the length of the unit of time that the word names, and 0 for any other
-	// word.
+	// Minutes is the length of the unit of time that the word names, or 0 for other words.
 	Minutes uint32
 	// IsFiller marks words without meaning. They do not count in gaps, and no wording of an
 	// observation contains them.
 	IsFiller bool
-	// Plain marks words that only affirm the words next to them, as "have" does. They count
-	// in gaps, and wordings may contain them.
+	// Plain marks words that only affirm the words next to them, such as "have". They
+	// count in gaps, and wordings may contain them.
 	Plain bool
 	_     [2]byte
 }
 
-// IsNumber reports whether the word stands for a number.
+// IsNumber reports whether the word represents a number.
 func (s Stem) IsNumber() bool { return !math.IsNaN(s.Number) }
 
-// A WordWeight is how strongly a word indicates an observation, its absence, or neither:
-// the logarithm of the ratio between the word's probability in sentences with that
-// meaning, where a share WordMixtureWeight of the words is due to the meaning, and its
-// probability of occurring by chance. It is positive.
+// A WordWeight measures how strongly a word indicates an observation, its absence, or
+// neither: the logarithm of the ratio between the word's probability in sentences with
+// that meaning, where a share WordMixtureWeight of the words is due to the meaning, and
+// its probability of occurring by chance. It is positive.
 type WordWeight struct {
-	Observation ObservationIndex // None: the sentence mentions no observation
+	Observation ObservationIndex // None if the sentence mentions no observation
 	Weight      float32
 }
 
@@ -52,19 +51,20 @@ const WordMixtureWeight = 0.4
 // elements within a sentence.
 type Pattern struct {
 	Elements Span // of Elements, 1 to MaxPatternElements
-	// Observation is the observation that the pattern refers to, None for cues and times.
+	// Observation is the observation to which the pattern refers, or None for cues and
+	// times.
 	Observation ObservationIndex
-	// Minutes is how long ago a MeaningTime was, and 0 for any other meaning.
+	// Minutes is the time since a MeaningTime, or 0 for other meanings.
 	Minutes uint32
 	Meaning Meaning
 	// Key is the index of the pattern's rarest term, used for lookup. It is 0 for patterns
 	// without terms.
 	Key      uint8
 	AnyOrder bool
-	// NamesRelative marks patterns that name a relative themselves.
+	// NamesRelative marks patterns that themselves name a relative.
 	NamesRelative bool
-	// Sex and AgeFrom, in months, describe the relative named by a CueRelative. They are zero
-	// for any other meaning.
+	// Sex and AgeFrom, in months, describe the relative named by a CueRelative. They are
+	// zero for other meanings.
 	Sex     SexFilter
 	_       [1]byte
 	AgeFrom uint16
@@ -79,8 +79,9 @@ func (p *Pattern) AppliesTo(sex *Sex, ageMonths int) bool {
 // A PatternRef refers from a term to a pattern that has the term as its key.
 type PatternRef struct {
 	Pattern uint32 // position in Patterns
-	// PrefilterTerm is the least common term of the pattern other than its key, or the key if
-	// it has no other. If no word of a text has this term, the pattern cannot match.
+	// PrefilterTerm is the least common term of the pattern other than its key, or the key
+	// if the pattern has no other term. If no word of a text has this term, the pattern
+	// cannot match.
 	PrefilterTerm Term
 }
 
@@ -92,14 +93,14 @@ type Element struct {
 	Term  Term   // set for a TermElement
 	Range uint32 // set for a NumberElement: position in Ranges
 	Kind  ElementKind
-	// Gap is the maximum number of words, not counting fillers, between the element and the
-	// one before it. It is ignored for the first element. In a pattern in any order, all
-	// elements have the same gap.
+	// Gap is the maximum number of words, not counting fillers, between this element and
+	// the previous one. It is ignored for the first element. In a pattern in any order,
+	// all elements have the same gap.
 	Gap uint8
 	_   [2]byte
 }
 
-// A Range is a range of numbers, both ends inclusive.
+// A Range is a range of numbers, with both ends inclusive.
 type Range struct{ From, To float64 }
 
 // ElementKind is the kind of token that an element matches.
@@ -113,7 +114,7 @@ const (
 	TimeElement
 )
 
-// Meaning is what a match of a pattern means.
+// Meaning is the meaning of a pattern match.
 type Meaning uint8
 
 // The meanings of patterns. Package scope defines the effect of each cue on the
@@ -136,7 +137,7 @@ const (
 	CuePatient
 	CueListNegation
 	CueWordNegation    // negates the next word
-	CueForwardNegation // negates only what follows
+	CueForwardNegation // negates only the words after it
 	CueWriter          // the writer is the patient
 	CueRelative        // another person, who may be the patient
 	MeaningDuration    // a duration: elements around a TimeElement
@@ -156,7 +157,7 @@ func (v Meaning) IsNegation() bool {
 }
 
 // A Deletion maps a hash of a word with some letters deleted to the word. It is used to
-// find the word behind a misspelling.
+// find the intended word for a misspelling.
 type Deletion struct {
 	Hash uint32 // hash yielded by DeletionHashes
 	Word uint32 // position of the full word in DeletionWords

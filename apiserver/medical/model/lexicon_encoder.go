@@ -17,9 +17,9 @@ import (
 
 // encodeLexicon numbers the terms and builds the indexes of the draft's patterns: by
 // rarest term, by the stems of words, and by misspellings.
-func (l *releaseEncoder) encodeLexicon() {
-	stemmer := stemmerFor(l.release.Meta)
-	x := lexiconEncoder{releaseEncoder: l, stem: stemmer.Except(l.draft.Lexicon.ExactWords).Cached(), terms: map[any]Term{}}
+func (e *releaseEncoder) encodeLexicon() {
+	stemmer := stemmerFor(e.release.Meta)
+	x := lexiconEncoder{releaseEncoder: e, stem: stemmer.Except(e.draft.Lexicon.ExactWords).Cached(), terms: map[any]Term{}}
 	patterns := x.sortedPatterns()
 	x.numberTerms(patterns)
 	x.encodePatterns(patterns)
@@ -28,7 +28,7 @@ func (l *releaseEncoder) encodeLexicon() {
 	x.setPrefilterTerms()
 	x.encodeMisspellings()
 	x.encodeVocabulary(patterns)
-	if err := l.release.loadFSTs(); err != nil {
+	if err := e.release.loadFSTs(); err != nil {
 		panic("model: loading a newly built FST: " + err.Error())
 	}
 }
@@ -44,81 +44,81 @@ type lexiconEncoder struct {
 }
 
 // sortedPatterns returns the patterns in release order.
-func (x *lexiconEncoder) sortedPatterns() []DraftPattern {
-	return slices.SortedStableFunc(slices.Values(x.draft.Lexicon.Patterns), func(a, b DraftPattern) int {
-		return cmp.Or(cmp.Compare(a.Meaning, b.Meaning), cmp.Compare(x.observationIndex(a.Observation), x.observationIndex(b.Observation)))
+func (e *lexiconEncoder) sortedPatterns() []DraftPattern {
+	return slices.SortedStableFunc(slices.Values(e.draft.Lexicon.Patterns), func(a, b DraftPattern) int {
+		return cmp.Or(cmp.Compare(a.Meaning, b.Meaning), cmp.Compare(e.observationIndex(a.Observation), e.observationIndex(b.Observation)))
 	})
 }
 
-func (x *lexiconEncoder) observationIndex(o *DraftObservation) ObservationIndex {
+func (e *lexiconEncoder) observationIndex(o *DraftObservation) ObservationIndex {
 	if o == nil {
 		return None
 	}
-	return ObservationIndex(mustIndex(x.observationAt, o))
+	return ObservationIndex(mustIndex(e.observationAt, o))
 }
 
 // numberTerms numbers the stems and classes that patterns use: first the stems, sorted,
 // then the classes, smallest first.
-func (x *lexiconEncoder) numberTerms(patterns []DraftPattern) {
+func (e *lexiconEncoder) numberTerms(patterns []DraftPattern) {
 	stems, classes := map[string]bool{}, map[*DraftClass]bool{}
 	for _, p := range patterns {
-		for _, e := range p.Elements {
+		for _, element := range p.Elements {
 			switch {
-			case e.Kind != TermElement:
-			case e.Class == nil:
-				stems[x.stem(e.Word)] = true
-			case !classes[e.Class]:
-				classes[e.Class] = true
-				x.classes = append(x.classes, e.Class)
-				for _, word := range e.Class.Words {
-					stems[x.stem(word)] = true
+			case element.Kind != TermElement:
+			case element.Class == nil:
+				stems[e.stem(element.Word)] = true
+			case !classes[element.Class]:
+				classes[element.Class] = true
+				e.classes = append(e.classes, element.Class)
+				for _, word := range element.Class.Words {
+					stems[e.stem(word)] = true
 				}
 			}
 		}
 	}
-	x.stems = slices.Sorted(maps.Keys(stems))
-	for _, s := range x.stems {
-		x.terms[s] = Term(len(x.terms))
+	e.stems = slices.Sorted(maps.Keys(stems))
+	for _, s := range e.stems {
+		e.terms[s] = Term(len(e.terms))
 	}
-	slices.SortStableFunc(x.classes, func(a, b *DraftClass) int { return cmp.Compare(len(a.Words), len(b.Words)) })
-	for _, c := range x.classes {
-		x.terms[c] = Term(len(x.terms))
+	slices.SortStableFunc(e.classes, func(a, b *DraftClass) int { return cmp.Compare(len(a.Words), len(b.Words)) })
+	for _, c := range e.classes {
+		e.terms[c] = Term(len(e.terms))
 	}
 }
 
-func (x *lexiconEncoder) encodeElement(e DraftElement) Element {
-	laid := Element{Kind: e.Kind, Gap: e.Gap}
+func (e *lexiconEncoder) encodeElement(element DraftElement) Element {
+	encoded := Element{Kind: element.Kind, Gap: element.Gap}
 	switch {
-	case e.Kind == NumberElement:
-		laid.Range = x.internRange(Range{From: e.From, To: e.To})
-	case e.Kind != TermElement:
-	case e.Class != nil:
-		laid.Term = x.terms[e.Class]
+	case element.Kind == NumberElement:
+		encoded.Range = e.internRange(Range{From: element.From, To: element.To})
+	case element.Kind != TermElement:
+	case element.Class != nil:
+		encoded.Term = e.terms[element.Class]
 	default:
-		laid.Term = x.terms[x.stem(e.Word)]
+		encoded.Term = e.terms[e.stem(element.Word)]
 	}
-	return laid
+	return encoded
 }
 
 // internRange returns the position of a range, and adds the range on first use.
-func (x *lexiconEncoder) internRange(of Range) uint32 {
-	at := slices.Index(x.release.Ranges, of)
-	if at < 0 {
-		at = len(x.release.Ranges)
-		x.release.Ranges = append(x.release.Ranges, of)
+func (e *lexiconEncoder) internRange(numberRange Range) uint32 {
+	i := slices.Index(e.release.Ranges, numberRange)
+	if i < 0 {
+		i = len(e.release.Ranges)
+		e.release.Ranges = append(e.release.Ranges, numberRange)
 	}
-	return uint32(at)
+	return uint32(i)
 }
 
-func (x *lexiconEncoder) encodePatterns(patterns []DraftPattern) {
-	r := x.release
+func (e *lexiconEncoder) encodePatterns(patterns []DraftPattern) {
+	r := e.release
 	for _, p := range patterns {
 		elements := make([]Element, len(p.Elements))
-		for i, e := range p.Elements {
-			elements[i] = x.encodeElement(e)
+		for i, element := range p.Elements {
+			elements[i] = e.encodeElement(element)
 		}
 		r.Patterns = append(r.Patterns, Pattern{
-			Elements: appendSpan(&r.Elements, elements...), Observation: x.observationIndex(p.Observation), Minutes: p.Minutes,
+			Elements: appendSpan(&r.Elements, elements...), Observation: e.observationIndex(p.Observation), Minutes: p.Minutes,
 			Meaning: p.Meaning, AnyOrder: p.AnyOrder, NamesRelative: p.NamesRelative, Sex: p.Sex, AgeFrom: p.AgeFrom,
 		})
 	}
@@ -126,10 +126,10 @@ func (x *lexiconEncoder) encodePatterns(patterns []DraftPattern) {
 
 // indexPatternsByKey sets the key of each pattern to its term with the fewest uses, and
 // lists the patterns by key.
-func (x *lexiconEncoder) indexPatternsByKey() {
-	r := x.release
-	uses := countTermUses(r, len(x.terms))
-	byKey := make([][]PatternRef, len(x.terms))
+func (e *lexiconEncoder) indexPatternsByKey() {
+	r := e.release
+	uses := countTermUses(r, len(e.terms))
+	byKey := make([][]PatternRef, len(e.terms))
 	for i := range r.Patterns {
 		p := &r.Patterns[i]
 		elements := Slice(r.Elements, p.Elements)
@@ -147,12 +147,12 @@ func (x *lexiconEncoder) indexPatternsByKey() {
 	}
 }
 
-// countTermUses counts the elements that use each term.
+// countTermUses returns, by term, the number of elements that use the term.
 func countTermUses(r *Release, terms int) []int {
 	uses := make([]int, terms)
-	for _, e := range r.Elements {
-		if e.Kind == TermElement {
-			uses[e.Term]++
+	for _, element := range r.Elements {
+		if element.Kind == TermElement {
+			uses[element.Term]++
 		}
 	}
 	return uses
@@ -162,8 +162,8 @@ func countTermUses(r *Release, terms int) []int {
 // element has a term.
 func rarestTerm(elements []Element, uses []int) int {
 	best := None
-	for i, e := range elements {
-		if e.Kind == TermElement && (best == None || uses[e.Term] < uses[elements[best].Term]) {
+	for i, element := range elements {
+		if element.Kind == TermElement && (best == None || uses[element.Term] < uses[elements[best].Term]) {
 			best = i
 		}
 	}
@@ -172,14 +172,15 @@ func rarestTerm(elements []Element, uses []int) int {
 
 // setPrefilterTerms sets, for each pattern, the term other than its key that occurs in
 // the fewest texts. It estimates this from the number of elements that the words of a
-// term can match: a class used by a single wording may contain the most common words.
-func (x *lexiconEncoder) setPrefilterTerms() {
-	r := x.release
-	common := termFrequencies(r)
+// term can match, because a class used by a single wording may contain the most common
+// words.
+func (e *lexiconEncoder) setPrefilterTerms() {
+	r := e.release
+	frequencies := termFrequencies(r)
 	for t, span := range r.TermPatterns {
 		refs := Slice(r.PatternRefs, span)
 		for i := range refs {
-			refs[i].PrefilterTerm = prefilterTerm(Slice(r.Elements, r.Patterns[refs[i].Pattern].Elements), Term(t), common)
+			refs[i].PrefilterTerm = prefilterTerm(Slice(r.Elements, r.Patterns[refs[i].Pattern].Elements), Term(t), frequencies)
 		}
 	}
 }
@@ -188,75 +189,75 @@ func (x *lexiconEncoder) setPrefilterTerms() {
 // match.
 func termFrequencies(r *Release) []int {
 	uses := countTermUses(r, len(r.TermPatterns))
-	common := make([]int, len(uses))
+	frequencies := make([]int, len(uses))
 	for _, s := range r.Stems {
-		terms, ofStem := Slice(r.TermRefs, s.Terms), 0
+		terms, stemUses := Slice(r.TermRefs, s.Terms), 0
 		for _, t := range terms {
-			ofStem += uses[t]
+			stemUses += uses[t]
 		}
 		for _, t := range terms {
-			common[t] += ofStem
+			frequencies[t] += stemUses
 		}
 	}
-	return common
+	return frequencies
 }
 
 // prefilterTerm returns the least common term of the elements other than the key, or the
 // key if there is no other.
-func prefilterTerm(elements []Element, key Term, common []int) Term {
+func prefilterTerm(elements []Element, key Term, frequencies []int) Term {
 	best := key
-	for _, e := range elements {
-		if e.Kind == TermElement && e.Term != key && (best == key || common[e.Term] < common[best]) {
-			best = e.Term
+	for _, element := range elements {
+		if element.Kind == TermElement && element.Term != key && (best == key || frequencies[element.Term] < frequencies[best]) {
+			best = element.Term
 		}
 	}
 	return best
 }
 
 // encodeStems encodes every stem with its attributes.
-func (x *lexiconEncoder) encodeStems(patterns []DraftPattern) {
+func (e *lexiconEncoder) encodeStems(patterns []DraftPattern) {
 	stems := map[string]*draftStem{}
-	of := func(word string) *draftStem {
-		s := x.stem(word)
+	stemOf := func(word string) *draftStem {
+		s := e.stem(word)
 		if stems[s] == nil {
 			stems[s] = &draftStem{stem: Stem{Number: math.NaN()}}
 		}
 		return stems[s]
 	}
-	for _, s := range x.stems {
-		stems[s] = &draftStem{stem: Stem{Number: math.NaN()}, terms: []Term{x.terms[s]}}
+	for _, s := range e.stems {
+		stems[s] = &draftStem{stem: Stem{Number: math.NaN()}, terms: []Term{e.terms[s]}}
 	}
-	for _, c := range x.classes {
+	for _, c := range e.classes {
 		for _, word := range c.Words {
-			of(word).addTerm(x.terms[c])
+			stemOf(word).addTerm(e.terms[c])
 		}
 	}
-	for _, word := range x.draft.Lexicon.ExactWords {
-		of(word) // make the stem findable even if it has no terms
+	for _, word := range e.draft.Lexicon.ExactWords {
+		stemOf(word) // make the stem findable even if it has no terms
 	}
-	for _, word := range x.draft.Lexicon.Fillers {
-		of(word).stem.IsFiller = true
+	for _, word := range e.draft.Lexicon.Fillers {
+		stemOf(word).stem.IsFiller = true
 	}
-	for _, word := range x.draft.Lexicon.PlainWords {
-		of(word).stem.Plain = true
+	for _, word := range e.draft.Lexicon.PlainWords {
+		stemOf(word).stem.Plain = true
 	}
-	for word, number := range x.draft.Lexicon.Numbers {
-		of(word).stem.Number = number
+	for word, number := range e.draft.Lexicon.Numbers {
+		stemOf(word).stem.Number = number
 	}
-	for word, minutes := range x.draft.Lexicon.Units {
-		of(word).stem.Minutes = minutes
+	for word, minutes := range e.draft.Lexicon.Units {
+		stemOf(word).stem.Minutes = minutes
 	}
-	spoken := x.wordWeights(patterns)
-	for s := range spoken {
+	weights := e.wordWeights(patterns)
+	for s := range weights {
 		if stems[s] == nil {
 			stems[s] = &draftStem{stem: Stem{Number: math.NaN()}}
 		}
 	}
-	r, positions := x.release, map[string]uint64{}
+	r, positions := e.release, map[string]uint64{}
 	for _, s := range slices.Sorted(maps.Keys(stems)) {
 		stems[s].stem.Terms = appendSpan(&r.TermRefs, stems[s].terms...)
-		stems[s].stem.PresentWeights = appendSpan(&r.WordWeights, spoken[s].present...)
-		stems[s].stem.AbsentWeights = appendSpan(&r.WordWeights, spoken[s].absent...)
+		stems[s].stem.PresentWeights = appendSpan(&r.WordWeights, weights[s].present...)
+		stems[s].stem.AbsentWeights = appendSpan(&r.WordWeights, weights[s].absent...)
 		positions[s] = uint64(len(r.Stems))
 		r.Stems = append(r.Stems, stems[s].stem)
 	}
@@ -276,20 +277,20 @@ func (s *draftStem) addTerm(t Term) {
 	}
 }
 
-// encodeVocabulary encodes the word frequencies, where ordinary words of the language
-// count as one, and the deletion index of the words that patterns use.
-func (x *lexiconEncoder) encodeVocabulary(patterns []DraftPattern) {
-	frequency := x.wordFrequencies(patterns)
-	r := x.release
+// encodeVocabulary encodes the word frequencies, which are 1 for ordinary words of the
+// language, and the deletion index of the words that patterns use.
+func (e *lexiconEncoder) encodeVocabulary(patterns []DraftPattern) {
+	frequency := e.wordFrequencies(patterns)
+	r := e.release
 	for i, word := range slices.Sorted(maps.Keys(frequency)) {
-		r.DeletionWords = append(r.DeletionWords, x.internText(word))
+		r.DeletionWords = append(r.DeletionWords, e.internText(word))
 		for hash := range DeletionHashes(word) {
 			r.Deletions = append(r.Deletions, Deletion{Hash: hash, Word: uint32(i)})
 		}
 	}
 	slices.SortFunc(r.Deletions, compareDeletions)
 	r.Deletions = slices.Compact(r.Deletions)
-	for _, word := range x.draft.Lexicon.OrdinaryWords {
+	for _, word := range e.draft.Lexicon.OrdinaryWords {
 		if _, ok := frequency[word]; !ok && word != "" {
 			frequency[word] = 1
 		}
@@ -299,17 +300,17 @@ func (x *lexiconEncoder) encodeVocabulary(patterns []DraftPattern) {
 
 // wordFrequencies returns the number of elements that each word can match. It is at least
 // 1 for number words, units, fillers and plain words.
-func (x *lexiconEncoder) wordFrequencies(patterns []DraftPattern) map[string]uint64 {
+func (e *lexiconEncoder) wordFrequencies(patterns []DraftPattern) map[string]uint64 {
 	frequency := map[string]uint64{}
 	classUses := map[*DraftClass]uint64{}
 	for _, p := range patterns {
-		for _, e := range p.Elements {
+		for _, element := range p.Elements {
 			switch {
-			case e.Kind != TermElement:
-			case e.Class != nil:
-				classUses[e.Class]++
+			case element.Kind != TermElement:
+			case element.Class != nil:
+				classUses[element.Class]++
 			default:
-				frequency[e.Word]++
+				frequency[element.Word]++
 			}
 		}
 	}
@@ -318,7 +319,7 @@ func (x *lexiconEncoder) wordFrequencies(patterns []DraftPattern) map[string]uin
 			frequency[word] += uses
 		}
 	}
-	lexicon := x.draft.Lexicon
+	lexicon := e.draft.Lexicon
 	for _, words := range [][]string{lexicon.Fillers, lexicon.PlainWords, slices.Collect(maps.Keys(lexicon.Numbers)), slices.Collect(maps.Keys(lexicon.Units))} {
 		for _, word := range words {
 			frequency[word] = max(frequency[word], 1)
@@ -331,15 +332,15 @@ func compareDeletions(a, b Deletion) int {
 	return cmp.Or(cmp.Compare(a.Hash, b.Hash), cmp.Compare(a.Word, b.Word))
 }
 
-// buildFST builds a transducer from keys to values. It returns nil if there are no keys.
-// Writing to memory in key order cannot fail.
+// buildFST builds a transducer that maps keys to values. It returns nil if there are no
+// keys. Writing to memory in key order cannot fail.
 func buildFST(values map[string]uint64) []byte {
 	if len(values) == 0 {
 		return nil
 	}
 	var b bytes.Buffer
-	// The builder allocates the whole registry of equal states up front, so limit it to the
-	// number of keys.
+	// The builder allocates the whole registry of equal states up front, so limit it to
+	// the number of keys.
 	builder, err := vellum.New(&b, &vellum.BuilderOpts{Encoder: 1, RegistryTableSize: min(len(values), 10_000), RegistryMRUSize: 2})
 	for _, key := range slices.Sorted(maps.Keys(values)) {
 		if err == nil {

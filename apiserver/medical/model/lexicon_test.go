@@ -56,7 +56,7 @@ func TestPatternsAreIndexedByRarestTerm(t *testing.T) {
 		}
 	}
 	if len(r.TermlessPatterns) != 1 || r.Patterns[r.TermlessPatterns[0]].Observation != 3 {
-		t.Errorf("patterns without terms are %v", r.TermlessPatterns)
+		t.Errorf("termless patterns are %v", r.TermlessPatterns)
 	}
 }
 
@@ -343,48 +343,48 @@ func TestDecodeRejectsInvalidLexicon(t *testing.T) {
 	}{
 		{"an unknown stemmer", func(r *Release) { r.Meta.Stemmer = "klingon" }, `stemmer "klingon"`},
 		{"terms of a stem over the end", func(r *Release) { r.Stems[len(r.Stems)-1].Terms.End++ }, "expected a range from"},
-		{"indications of a stem over the end", func(r *Release) { r.Stems[len(r.Stems)-1].PresentWeights.End++ }, "indications ["},
-		{"an indication of nothing there is", func(r *Release) { r.WordWeights[0].Observation = 6 }, "indicates observation 6"},
-		{"an indication before none", func(r *Release) { r.WordWeights[0].Observation = None - 1 }, "indicates observation -2"},
-		{"an indication of nothing", func(r *Release) { r.WordWeights[0].Weight = 0 }, "expected a weight above 0"},
-		{"an indication without end", func(r *Release) { r.WordWeights[0].Weight = float32(math.Inf(1)) }, "expected a weight above 0"},
-		{"denials of a stem over the end", func(r *Release) { r.Stems[len(r.Stems)-1].AbsentWeights.End++ }, "indications ["},
+		{"indications of a stem over the end", func(r *Release) { r.Stems[len(r.Stems)-1].PresentWeights.End++ }, ",9) of word weights: expected a range from"},
+		{"an indication of nothing there is", func(r *Release) { r.WordWeights[0].Observation = 6 }, "stem 0: weight for observation 6 after -2 is out of order or out of range [0,6)"},
+		{"an indication before none", func(r *Release) { r.WordWeights[0].Observation = None - 1 }, "stem 0: weight for observation -2 after -2 is out of order or out of range [0,6)"},
+		{"an indication of nothing", func(r *Release) { r.WordWeights[0].Weight = 0 }, "for observation 0: expected a finite weight above"},
+		{"an indication without end", func(r *Release) { r.WordWeights[0].Weight = float32(math.Inf(1)) }, "for observation 0: expected a finite weight above"},
+		{"denials of a stem over the end", func(r *Release) { r.Stems[len(r.Stems)-1].AbsentWeights.End++ }, ",9) of word weights: expected a range from"},
 		{"the denial of none", func(r *Release) {
 			s := &r.Stems[slices.IndexFunc(r.Stems, func(s Stem) bool { return s.PresentWeights.Len() > 0 })]
 			s.PresentWeights, s.AbsentWeights = Span{s.PresentWeights.Start, s.PresentWeights.Start}, s.PresentWeights
 			r.WordWeights[s.AbsentWeights.Start].Observation = None
-		}, "indicates observation -1"},
-		{"indications of nothing", func(r *Release) { r.WordWeights = append(r.WordWeights, WordWeight{Weight: 1}) }, "are not referenced"},
-		{"a number without end", func(r *Release) { r.Stems[0].Number = math.Inf(1) }, "stem 0: invalid number"},
+		}, "stem 0: weight for observation -1 after -1 is out of order or out of range [0,6)"},
+		{"indications of nothing", func(r *Release) { r.WordWeights = append(r.WordWeights, WordWeight{Weight: 1}) }, "s has 1 unreferenced records"},
+		{"a number without end", func(r *Release) { r.Stems[0].Number = math.Inf(1) }, "stem 0 has an invalid number +Inf or a flag other than 0 and 1"},
 		{"a term there is not", func(r *Release) { r.TermRefs[0] = Term(len(r.TermPatterns)) }, "out of range"},
-		{"terms of nothing", func(r *Release) { r.TermRefs = append(r.TermRefs, 0) }, "are not referenced"},
+		{"terms of nothing", func(r *Release) { r.TermRefs = append(r.TermRefs, 0) }, "s has 1 unreferenced records"},
 		{"a pattern without elements", func(r *Release) { r.Patterns[0].Elements.End = 0 }, "pattern 0: key element"},
 		{"a pattern found by no element", func(r *Release) { r.Patterns[0].Key = 2 }, "pattern 0: key element 2 of 2"},
 		{"a pattern of no meaning", func(r *Release) { r.Patterns[6].Meaning = MeaningTime + 1 }, "unknown meaning"},
 		{"a cue of an observation", func(r *Release) { r.Patterns[3].Observation = 0 }, "negates does not match observation 0"},
 		{"a mention of nothing", func(r *Release) { r.Patterns[0].Observation = None }, "mentions does not match observation -1"},
 		{"a mention of nothing there is", func(r *Release) { r.Patterns[2].Observation = 6 }, "observation 6 of 6"},
-		{"a time of a cue", func(r *Release) { r.Patterns[3].Minutes = 1 }, "1 minutes do not match the meaning negates"},
+		{"a time of a cue", func(r *Release) { r.Patterns[3].Minutes = 1 }, "unexpected 1 minutes for meaning negates"},
 		{"patterns out of order", func(r *Release) { r.Patterns[1].Observation = 5 }, "pattern 2 is out of order"},
 		{"an element of no kind", func(r *Release) { r.Elements[0].Kind = TimeElement + 1 }, "unknown kind"},
 		{"an element of no term", func(r *Release) { r.Elements[0].Term = 99 }, "element 0: term 99"},
 		{"a number from more to less", func(r *Release) { r.Ranges[0].To = 1 }, "range 0: invalid bounds 20 to 1"},
 		{"a number that is none", func(r *Release) { r.Ranges[0].To = math.NaN() }, "range 0: invalid bounds 20 to NaN"},
 		{"a range there is not", func(r *Release) { r.Elements[4].Range = 1 }, "element 4: range 1 out of range [0,1)"},
-		{"elements of nothing", func(r *Release) { r.Elements = append(r.Elements, Element{}) }, "elements are not referenced"},
-		{"patterns of a term over the end", func(r *Release) { r.TermPatterns[0].End = 99 }, "term 0: pattern references"},
-		{"a pattern of another term", func(r *Release) { r.PatternRefs[0], r.PatternRefs[1] = r.PatternRefs[1], r.PatternRefs[0] }, "keyed by another element"},
+		{"elements of nothing", func(r *Release) { r.Elements = append(r.Elements, Element{}) }, "section elements has 1 unreferenced records"},
+		{"patterns of a term over the end", func(r *Release) { r.TermPatterns[0].End = 99 }, "term 0: invalid range [0,99) of pattern references: expected a range from 0 that ends by 6"},
+		{"a pattern of another term", func(r *Release) { r.PatternRefs[0], r.PatternRefs[1] = r.PatternRefs[1], r.PatternRefs[0] }, "term 1: pattern 5 has a different key"},
 		{"a pattern there is not", func(r *Release) { r.PatternRefs[0].Pattern = 99 }, "pattern 99"},
 		{"a missing prefilter term", func(r *Release) { r.PatternRefs[0].PrefilterTerm = Term(len(r.TermPatterns)) }, "prefilter term"},
-		{"a pattern that nothing finds", func(r *Release) { r.TermlessPatterns = nil }, "found 7 patterns, but 6 are indexed"},
+		{"a pattern that nothing finds", func(r *Release) { r.TermlessPatterns = nil }, "expected 7 indexed patterns, one for each pattern, got 6"},
 		{"a pattern without terms that has one", func(r *Release) { r.TermlessPatterns[0] = 0 }, "pattern 0 after -1"},
 		{"deletes out of order", func(r *Release) { r.Deletions[0], r.Deletions[1] = r.Deletions[1], r.Deletions[0] }, "deletion 1"},
 		{"a delete of no word", func(r *Release) { r.Deletions[0].Word = 99 }, "deletion 0: word 99"},
 		{"words of deletes out of order", func(r *Release) { r.DeletionWords[0], r.DeletionWords[1] = r.DeletionWords[1], r.DeletionWords[0] }, "deletion word 1"},
 		{"a word over the end", func(r *Release) { r.DeletionWords[0].Length = math.MaxUint32 }, "deletion word 0"},
-		{"a vocabulary cut short", func(r *Release) { r.VocabularyFST = r.VocabularyFST[:20] }, "vocabulary: damaged"},
-		{"a stem tree of nothing", func(r *Release) { r.StemFST = make([]byte, 40) }, "stem tree: damaged"},
-		{"a vocabulary that begins behind its end", func(r *Release) { r.VocabularyFST[len(r.VocabularyFST)-2] = 1 }, "vocabulary: damaged: root at"},
+		{"a vocabulary cut short", func(r *Release) { r.VocabularyFST = r.VocabularyFST[:20] }, "loading vocabulary FST: FST is damaged: root offset 14880473710971584512 exceeds the size of 20 bytes"},
+		{"a stem tree of nothing", func(r *Release) { r.StemFST = make([]byte, 40) }, "loading stem FST: FST is damaged: no decoder for version 0 registered"},
+		{"a vocabulary that begins behind its end", func(r *Release) { r.VocabularyFST[len(r.VocabularyFST)-2] = 1 }, "loading vocabulary FST: FST is damaged: root offset 281474976710825 exceeds the size of 186 bytes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -10,8 +10,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/stem"
 )
 
-// verifyLexicon checks the properties of the lexicon that free-text parsing relies on,
-// and loads the transducers. It must run before anything reads the lexicon's bools.
+// verifyLexicon checks the invariants of the lexicon on which free-text parsing relies,
+// and loads the transducers. It must run before any code reads the bools of the
+// lexicon.
 func verifyLexicon(r *Release) error {
 	for _, check := range []func(*Release) error{
 		verifyStems,
@@ -31,20 +32,20 @@ func verifyLexicon(r *Release) error {
 
 func verifyStems(r *Release) error {
 	if _, ok := stem.ByName(r.Meta.Stemmer); !ok && r.Meta.Stemmer != "" {
-		return fmt.Errorf("unknown stemmer %q, expected one of %v", r.Meta.Stemmer, stem.Names())
+		return fmt.Errorf("unknown stemmer %q: expected one of %v", r.Meta.Stemmer, stem.Names())
 	}
 	terms := spanChecker{section: "term references", length: len(r.TermRefs)}
-	indications := spanChecker{section: "indications", length: len(r.WordWeights)}
+	weights := spanChecker{section: "word weights", length: len(r.WordWeights)}
 	for i := range r.Stems {
 		s := &r.Stems[i]
-		if err := errors.Join(terms.check(s.Terms), indications.check(s.PresentWeights), indications.check(s.AbsentWeights)); err != nil {
+		if err := errors.Join(terms.check(s.Terms), weights.check(s.PresentWeights), weights.check(s.AbsentWeights)); err != nil {
 			return fmt.Errorf("stem %d: %w", i, err)
 		}
 		if err := errors.Join(verifyWordWeights(r, s.PresentWeights, None), verifyWordWeights(r, s.AbsentWeights, 0)); err != nil {
 			return fmt.Errorf("stem %d: %w", i, err)
 		}
 		if !isValidBool(&s.IsFiller) || !isValidBool(&s.Plain) || math.IsInf(s.Number, 0) || s.Number < 0 {
-			return fmt.Errorf("stem %d: invalid number %v, or a flag other than 0 or 1", i, s.Number)
+			return fmt.Errorf("stem %d has an invalid number %v or a flag other than 0 and 1", i, s.Number)
 		}
 	}
 	for _, t := range r.TermRefs {
@@ -52,21 +53,21 @@ func verifyStems(r *Release) error {
 			return fmt.Errorf("term %d out of range [0,%d)", t, len(r.TermPatterns))
 		}
 	}
-	return errors.Join(terms.checkComplete(), indications.checkComplete())
+	return errors.Join(terms.checkComplete(), weights.checkComplete())
 }
 
 // verifyWordWeights checks that the weights in a span are positive and finite, and sorted
 // by observation, none of them less than first.
 func verifyWordWeights(r *Release, span Span, first int) error {
 	last := first - 1
-	for _, indicated := range Slice(r.WordWeights, span) {
-		if int(indicated.Observation) <= last || int(indicated.Observation) >= len(r.Observations) {
-			return fmt.Errorf("indicates observation %d after %d: out of order or out of range [0,%d)", indicated.Observation, last, len(r.Observations))
+	for _, weight := range Slice(r.WordWeights, span) {
+		if int(weight.Observation) <= last || int(weight.Observation) >= len(r.Observations) {
+			return fmt.Errorf("weight for observation %d after %d is out of order or out of range [0,%d)", weight.Observation, last, len(r.Observations))
 		}
-		if weight := float64(indicated.Weight); !(weight > 0) || math.IsInf(weight, 0) {
-			return fmt.Errorf("indicates observation %d with weight %v: expected a weight above 0", indicated.Observation, weight)
+		if value := float64(weight.Weight); !(value > 0) || math.IsInf(value, 0) {
+			return fmt.Errorf("invalid weight %v for observation %d: expected a finite weight above 0", value, weight.Observation)
 		}
-		last = int(indicated.Observation)
+		last = int(weight.Observation)
 	}
 	return nil
 }
@@ -87,9 +88,9 @@ func verifyPatterns(r *Release) error {
 			return fmt.Errorf("element %d: %w", i, err)
 		}
 	}
-	for i, of := range r.Ranges {
-		if !(of.From <= of.To) {
-			return fmt.Errorf("range %d: invalid bounds %v to %v", i, of.From, of.To)
+	for i, numberRange := range r.Ranges {
+		if !(numberRange.From <= numberRange.To) {
+			return fmt.Errorf("range %d: invalid bounds %v to %v", i, numberRange.From, numberRange.To)
 		}
 	}
 	return elements.checkComplete()
@@ -98,19 +99,19 @@ func verifyPatterns(r *Release) error {
 func verifyPattern(r *Release, p *Pattern) error {
 	n := p.Elements.Len()
 	if n < 1 || n > MaxPatternElements || int(p.Key) >= n {
-		return fmt.Errorf("key element %d of %d elements: expected an existing element, out of 1 to %d", p.Key, n, MaxPatternElements)
+		return fmt.Errorf("key element %d of %d elements is out of range, or the number of elements is not between 1 and %d", p.Key, n, MaxPatternElements)
 	}
 	if !isKnownValue(p.Meaning, meaningValues) || !isValidBool(&p.AnyOrder) || !isValidBool(&p.NamesRelative) {
-		return errors.New("unknown meaning, or invalid word order")
+		return errors.New("unknown meaning or invalid flag")
 	}
-	if about := p.Meaning <= MeaningAbsentMention; about != (p.Observation != None) || p.Observation < None || int(p.Observation) >= len(r.Observations) {
+	if isMention := p.Meaning <= MeaningAbsentMention; isMention != (p.Observation != None) || p.Observation < None || int(p.Observation) >= len(r.Observations) {
 		return fmt.Errorf("meaning %v does not match observation %d of %d", p.Meaning, p.Observation, len(r.Observations))
 	}
 	if p.Meaning != MeaningTime && p.Minutes != 0 {
-		return fmt.Errorf("%d minutes do not match the meaning %v", p.Minutes, p.Meaning)
+		return fmt.Errorf("unexpected %d minutes for meaning %v", p.Minutes, p.Meaning)
 	}
 	if !isKnownValue(p.Sex, sexFilterValues) || p.Meaning != CueRelative && (p.Sex != BothSexes || p.AgeFrom != 0) {
-		return fmt.Errorf("sex %d and an age from %d months do not match the meaning %v", p.Sex, p.AgeFrom, p.Meaning)
+		return fmt.Errorf("unexpected sex %d or minimum age of %d months for meaning %v", p.Sex, p.AgeFrom, p.Meaning)
 	}
 	return nil
 }
@@ -136,21 +137,21 @@ func verifyTerms(r *Release) error {
 		}
 		last := int64(-1)
 		for _, ref := range Slice(r.PatternRefs, span) {
-			at := ref.Pattern
-			if int64(at) <= last || int(at) >= len(r.Patterns) {
-				return fmt.Errorf("term %d: pattern %d after %d: out of order or out of range [0,%d)", t, at, last, len(r.Patterns))
+			pattern := ref.Pattern
+			if int64(pattern) <= last || int(pattern) >= len(r.Patterns) {
+				return fmt.Errorf("term %d: pattern %d after %d is out of order or out of range [0,%d)", t, pattern, last, len(r.Patterns))
 			}
-			last = int64(at)
-			if key := r.patternKey(at); key.Kind != TermElement || key.Term != Term(t) {
-				return fmt.Errorf("term %d: pattern %d is keyed by another element", t, at)
+			last = int64(pattern)
+			if key := r.patternKey(pattern); key.Kind != TermElement || key.Term != Term(t) {
+				return fmt.Errorf("term %d: pattern %d has a different key", t, pattern)
 			}
 			if int(ref.PrefilterTerm) >= len(r.TermPatterns) {
 				return fmt.Errorf("term %d: prefilter term %d out of range [0,%d)", t, ref.PrefilterTerm, len(r.TermPatterns))
 			}
 		}
 	}
-	if found := len(r.PatternRefs) + len(r.TermlessPatterns); found != len(r.Patterns) {
-		return fmt.Errorf("found %d patterns, but %d are indexed", len(r.Patterns), found)
+	if indexed := len(r.PatternRefs) + len(r.TermlessPatterns); indexed != len(r.Patterns) {
+		return fmt.Errorf("expected %d indexed patterns, one for each pattern, got %d", len(r.Patterns), indexed)
 	}
 	return patterns.checkComplete()
 }
@@ -162,11 +163,11 @@ func (r *Release) patternKey(pattern uint32) Element {
 
 func verifyTermlessPatterns(r *Release) error {
 	last := int64(-1)
-	for _, at := range r.TermlessPatterns {
-		if int64(at) <= last || int(at) >= len(r.Patterns) || r.patternKey(at).Kind == TermElement {
-			return fmt.Errorf("pattern %d after %d: out of order, indexed by a term, or out of range [0,%d)", at, last, len(r.Patterns))
+	for _, pattern := range r.TermlessPatterns {
+		if int64(pattern) <= last || int(pattern) >= len(r.Patterns) || r.patternKey(pattern).Kind == TermElement {
+			return fmt.Errorf("termless pattern %d after %d is out of order, has a term as its key, or is out of range [0,%d)", pattern, last, len(r.Patterns))
 		}
-		last = int64(at)
+		last = int64(pattern)
 	}
 	return nil
 }
@@ -182,7 +183,7 @@ func verifyDeletions(r *Release) error {
 	}
 	for i, d := range r.Deletions {
 		if int(d.Word) >= len(r.DeletionWords) || i > 0 && compareDeletions(r.Deletions[i-1], d) >= 0 {
-			return fmt.Errorf("deletion %d: word %d out of range [0,%d), or out of order", i, d.Word, len(r.DeletionWords))
+			return fmt.Errorf("deletion %d: word %d is out of range [0,%d) or out of order", i, d.Word, len(r.DeletionWords))
 		}
 	}
 	return nil

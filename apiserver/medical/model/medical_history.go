@@ -9,15 +9,15 @@ import (
 	"slices"
 )
 
-// A ChronicDisease is a condition that patients name when asked about chronic illnesses.
-// It has the id of the condition but its own name: the condition is the reason for a
-// consultation, such as an epileptic seizure, and the disease is what the patient lives
-// with, epilepsy.
+// A ChronicDisease is a condition that patients report when asked about chronic
+// illnesses. It has the ID of the condition but its own name. The condition is the
+// reason for a consultation, such as an epileptic seizure, and the disease is the
+// patient's permanent illness, such as epilepsy.
 type ChronicDisease struct {
 	Condition ConditionIndex
 	Name      StringRef
-	// RiskFactors is a span of DiseaseRiskFactors, sorted by index: the risk factors that
-	// every patient with the disease has, so their questions are answered with yes.
+	// RiskFactors is a span of DiseaseRiskFactors, sorted by index: the risk factors of
+	// every patient with the disease. Their questions are answered with yes.
 	RiskFactors Span
 }
 
@@ -37,20 +37,20 @@ func (r *Release) ChronicDiseaseByID(id string) (int, bool) {
 	return i, true
 }
 
-func (l *releaseEncoder) encodeChronicDiseases() {
-	r := l.release
-	conditionAt := indexByValue(l.draft.Conditions)
-	slices.SortStableFunc(l.draft.ChronicDiseases, func(a, b *DraftChronicDisease) int {
+func (e *releaseEncoder) encodeChronicDiseases() {
+	r := e.release
+	conditionAt := indexByValue(e.draft.Conditions)
+	slices.SortStableFunc(e.draft.ChronicDiseases, func(a, b *DraftChronicDisease) int {
 		return cmp.Compare(mustIndex(conditionAt, a.Condition), mustIndex(conditionAt, b.Condition))
 	})
-	for _, d := range l.draft.ChronicDiseases {
+	for _, d := range e.draft.ChronicDiseases {
 		r.ChronicDiseases = append(r.ChronicDiseases, ChronicDisease{
 			Condition:   ConditionIndex(mustIndex(conditionAt, d.Condition)),
-			Name:        l.internText(d.displayName()),
-			RiskFactors: appendSpan(&r.DiseaseRiskFactors, l.sortedObservationIndexes(d.RiskFactors)...),
+			Name:        e.internText(d.displayName()),
+			RiskFactors: appendSpan(&r.DiseaseRiskFactors, e.sortedObservationIndexes(d.RiskFactors)...),
 		})
 	}
-	r.Hospitalizations = l.observationIndexes(l.draft.Hospitalizations)
+	r.Hospitalizations = e.observationIndexes(e.draft.Hospitalizations)
 }
 
 // displayName returns the name by which patients know the disease.
@@ -59,8 +59,8 @@ func (d *DraftChronicDisease) displayName() string {
 }
 
 // sortedObservationIndexes returns the indexes of observations, sorted.
-func (l *releaseEncoder) sortedObservationIndexes(list []*DraftObservation) []ObservationIndex {
-	indexes := l.observationIndexes(list)
+func (e *releaseEncoder) sortedObservationIndexes(list []*DraftObservation) []ObservationIndex {
+	indexes := e.observationIndexes(list)
 	slices.Sort(indexes)
 	return indexes
 }
@@ -74,7 +74,7 @@ func verifyChronicDiseases(r *Release) error {
 		}
 		last = d.Condition
 		if d.Name.Length == 0 {
-			return fmt.Errorf("chronic disease %s: no name", r.ConditionID(d.Condition))
+			return fmt.Errorf("chronic disease %s: missing name", r.ConditionID(d.Condition))
 		}
 		if err := errors.Join(verifyTexts(r, d.Name), factors.check(d.RiskFactors), verifyRiskFactorRefs(r, r.DiseaseRiskFactors, d.RiskFactors)); err != nil {
 			return fmt.Errorf("chronic disease %s: %w", r.ConditionID(d.Condition), err)
@@ -87,7 +87,7 @@ func verifyHospitalizations(r *Release) error {
 	listed := map[ObservationIndex]bool{}
 	for i, o := range r.Hospitalizations {
 		if o < 0 || int(o) >= len(r.Observations) || r.Observations[o].Kind != RiskFactor || listed[o] {
-			return fmt.Errorf("hospitalization %d: observation %d is not a risk factor, or is listed twice", i, o)
+			return fmt.Errorf("hospitalization %d: observation %d is not a risk factor or is listed twice", i, o)
 		}
 		listed[o] = true
 	}

@@ -10,25 +10,25 @@ import (
 	"sort"
 )
 
-// A Misspelling is a common misspelling that edit distance would not find, or not
-// reliably, and the correct word. Both are folded.
+// A Misspelling is a common misspelling that edit distance does not find reliably, with
+// the correct word. Both are folded.
 type Misspelling struct {
 	Wrong, Right StringRef
 }
 
 // CorrectSpelling returns the correct word for a listed misspelling.
 func (r *Release) CorrectSpelling(folded string) (right string, ok bool) {
-	at, found := sort.Find(len(r.Misspellings), func(i int) int { return cmp.Compare(folded, r.Text(r.Misspellings[i].Wrong)) })
+	i, found := sort.Find(len(r.Misspellings), func(i int) int { return cmp.Compare(folded, r.Text(r.Misspellings[i].Wrong)) })
 	if !found {
 		return "", false
 	}
-	return r.Text(r.Misspellings[at].Right), true
+	return r.Text(r.Misspellings[i].Right), true
 }
 
-func (x *lexiconEncoder) encodeMisspellings() {
-	known := x.draft.Lexicon.Misspellings
+func (e *lexiconEncoder) encodeMisspellings() {
+	known := e.draft.Lexicon.Misspellings
 	for _, wrong := range slices.Sorted(maps.Keys(known)) {
-		x.release.Misspellings = append(x.release.Misspellings, Misspelling{Wrong: x.internText(wrong), Right: x.internText(known[wrong])})
+		e.release.Misspellings = append(e.release.Misspellings, Misspelling{Wrong: e.internText(wrong), Right: e.internText(known[wrong])})
 	}
 }
 

@@ -25,7 +25,7 @@ func mapFile(path string) (data []byte, unmap func() error, err error) {
 	}
 	size := info.Size()
 	if !info.Mode().IsRegular() || size == 0 || size != int64(int(size)) {
-		return nil, nil, fmt.Errorf("%s: %d bytes, mode %s: not a release file", path, size, info.Mode())
+		return nil, nil, fmt.Errorf("%s is not a release file: %d bytes, mode %s", path, size, info.Mode())
 	}
 	data, err = unix.Mmap(int(file.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {

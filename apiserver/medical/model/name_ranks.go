@@ -11,9 +11,10 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/text/token"
 )
 
-// encodeNameRanks sorts the names at build time, because clients list them often.
-func (l *releaseEncoder) encodeNameRanks() {
-	d, r := l.draft, l.release
+// encodeNameRanks sorts the names at build time, because clients request sorted lists
+// often.
+func (e *releaseEncoder) encodeNameRanks() {
+	d, r := e.draft, e.release
 	r.NameRanks = appendRanks(r.NameRanks, d.Observations, func(o *DraftObservation) string { return o.CommonName })
 	r.NameRanks = appendRanks(r.NameRanks, d.Conditions, func(c *DraftCondition) string { return c.CommonName })
 	r.NameRanks = appendRanks(r.NameRanks, d.Drugs, func(d *DraftDrug) string { return d.Name })
@@ -37,11 +38,11 @@ func appendRanks[T any](ranks []uint32, list []T, name func(T) string) []uint32 
 	return ranks
 }
 
-// verifyNameRanks checks the number of ranks. It does not check that the ranks follow the
-// names: a wrong order is harmless.
+// verifyNameRanks checks the number of ranks. It does not check that the ranks match
+// the names, because a wrong order is harmless.
 func verifyNameRanks(r *Release) error {
 	if concepts := len(r.Observations) + len(r.Conditions) + len(r.Drugs) + len(r.Specialists) + len(r.ChronicDiseases); len(r.NameRanks) != concepts {
-		return fmt.Errorf("found %d name ranks for %d observations, conditions, drugs, specialists and chronic diseases", len(r.NameRanks), concepts)
+		return fmt.Errorf("found %d name ranks: expected %d, one for each observation, condition, drug, specialist and chronic disease", len(r.NameRanks), concepts)
 	}
 	return nil
 }

@@ -4,20 +4,20 @@ package model
 
 import "math"
 
-// Lambda returns the noisy-OR link probability: the share of patients whose condition
-// alone causes the observation, where share is the share of patients who report
-// it whatever the cause, and leak is its frequency without the condition. It follows from
-// share = 1 - (1 - leak)(1 - lambda).
+// Lambda returns the noisy-OR link probability: the share of patients in whom the
+// condition alone causes the observation. share is the share of patients with the
+// condition who report the observation, whatever its cause, and leak is its frequency
+// without the condition. It follows from share = 1 - (1 - leak)(1 - lambda).
 func Lambda(share, leak float64) float64 {
 	return (share - leak) / (1 - leak)
 }
 
 // FactorProbability returns the share of patients with a condition who have a risk
-// factor, or another observation with a factor. The share of all people who have it and
-// the odds multipliers present and absent determine the result by Bayes' rule. It is zero
-// if no one has the factor.
-func FactorProbability(of, present, absent float64) float64 {
-	with, without := float64(of*present), float64((1-of)*absent)
+// factor, or another observation with a factor. The result follows by Bayes' rule from
+// prevalence, the share of all people who have the factor, and from the odds
+// multipliers present and absent. It is zero if no one has the factor.
+func FactorProbability(prevalence, present, absent float64) float64 {
+	with, without := float64(prevalence*present), float64((1-prevalence)*absent)
 	if with <= 0 {
 		return 0
 	}
@@ -35,9 +35,9 @@ func BinaryEntropy(p float64) float64 {
 // normalP90 is the 90th percentile of the standard normal distribution.
 const normalP90 = 1.2815515655446004
 
-// NewCourse returns the course in which the middle 80 % of patients have had symptoms for
-// between from and to minutes: a tenth for less than from, a tenth for more than to. Both
-// must be positive, and from must be less than to.
+// NewCourse returns the course in which the middle 80 % of patients have had symptoms
+// for between from and to minutes, a tenth for less, and a tenth for more. Both must be
+// positive, and from must be less than to.
 func NewCourse(from, to float64) Course {
 	low, high := math.Log(from), math.Log(to)
 	return Course{Mean: (low + high) / 2, StdDev: (high - low) / (2 * normalP90)}

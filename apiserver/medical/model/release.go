@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package model defines the in-memory form of a medical model: the concepts, the links
-// between them and the texts of one language, laid out as in a release file.
+// between them and the texts in one language, laid out as in a release file.
 //
 // A release is read-only. Its records have a fixed size and contain no pointers, so a
-// release file is used in place through a memory map, and all servers on a machine share
-// one copy in the page cache. Package compile decides the content of a release; package
-// inference interprets it for a patient. Neither belongs here, and neither do HTTP, SQL
-// or a clock.
+// release file is used in place through a memory map, and all servers on a machine
+// share one copy in the page cache. Package compile creates the content of a release,
+// and package inference interprets it for a patient. Both tasks are outside the scope
+// of this package, as are HTTP, SQL and clocks.
 package model
 
 import "math"
@@ -59,13 +59,13 @@ type Condition struct {
 	// Course is the distribution of how long patients have had symptoms when they seek care.
 	Course Course
 	// Prior is the probability, by sex and age band and before any evidence, that the
-	// condition causes a new symptom episode. It is zero where the condition does not occur.
+	// condition causes a new symptom episode. It is zero if the condition does not occur.
 	Prior [2][NumAgeBands]float64
 }
 
 // A Course is the distribution of how long patients have had symptoms when they seek
 // care. It is log-normal: its fields are the mean and standard deviation of the natural
-// logarithm of the minutes. NewCourse returns a course.
+// logarithm of the duration in minutes.
 type Course struct {
 	Mean   float64 `json:"mean"`
 	StdDev float64 `json:"deviation"` // positive
@@ -77,7 +77,8 @@ const NoUpperBound = math.MaxUint32
 // An Observation is something a patient can report: a symptom, a risk factor
 // or a laboratory result.
 type Observation struct {
-	// Number is the integer of the public id: s_, p_ or lt_ by Kind.
+	// Number is the integer of the public ID. The prefix is s_, p_ or lt_, depending on
+	// Kind.
 	Number                        uint32
 	Name, CommonName              StringRef
 	Question, QuestionThirdPerson StringRef // empty if never asked
@@ -93,20 +94,21 @@ type Observation struct {
 	Relation                      Relation // to the parent
 	LabResult                     ResultType
 	Topic                         Topic
-	// CommonInOnlookers marks observations, such as worry, that a person writing on behalf of
-	// the patient may well have too. Their mention need not refer to the patient.
+	// CommonInOnlookers marks observations, such as worry, that a person writing on behalf
+	// of the patient is likely to have too. A mention of them need not refer to the
+	// patient.
 	CommonInOnlookers bool
 	_                 [1]byte
-	// DurationFrom and DurationTo apply to children with the relation Duration and limit how
-	// long the parent has lasted: DurationFrom <= minutes < DurationTo, where NoUpperBound
-	// means no limit. Both are 0 if unset.
+	// DurationFrom and DurationTo apply to children with DurationRelation and define the
+	// range of the parent's duration: DurationFrom <= minutes < DurationTo, where
+	// NoUpperBound means no limit. Both are 0 if unset.
 	DurationFrom, DurationTo uint32
 	// Leak is the share of people who report the observation without any condition linked to
 	// it. For a risk factor, it is the share of people who have it.
 	Leak float64
 }
 
-// A Link is the probability with which a condition causes an observation. Every link is
+// A Link is the probability that a condition causes an observation. Every link is
 // stored twice: in LinksByCondition, where Other is the observation, and in
 // LinksByObservation, where Other is the condition. Both are sorted by index.
 type Link struct {
@@ -122,18 +124,18 @@ type Link struct {
 	Entropy float64
 }
 
-// A Factor multiplies the prior odds of a condition by observation: a risk factor or a
-// finding declared protective. Present and Absent are the multipliers for the respective
-// answer; an unknown answer multiplies by one.
+// A Factor adjusts the prior odds of a condition for an observation, which is a risk
+// factor or a finding declared protective. Present and Absent are the odds multipliers
+// for the respective answer; an unknown answer changes nothing.
 type Factor struct {
 	Condition       ConditionIndex
 	_               [4]byte
 	Present, Absent float64
 }
 
-// A ConditionFactor is the same factor seen from the condition: the share of its patients
-// who have the observation that makes it more or less likely. ConditionFactors are sorted
-// by observation.
+// A ConditionFactor is the same factor from the perspective of the condition: the share
+// of its patients with the observation that makes it more or less likely.
+// ConditionFactors are sorted by observation.
 type ConditionFactor struct {
 	Observation ObservationIndex
 	_           [4]byte
@@ -154,7 +156,7 @@ type Group struct {
 	_       [2]byte
 }
 
-// A Tuple is a set of observations that are more serious together than each alone.
+// A Tuple is a set of observations that are more serious together than individually.
 type Tuple struct {
 	Observations Span // of TupleItems
 	Reason       StringRef
@@ -200,7 +202,7 @@ type Node struct {
 	Children Span      // of Nodes, all after this node
 }
 
-// A Wording is one full name of a concept.
+// A Wording is a full name of a concept.
 type Wording struct {
 	Text StringRef
 	// Concept is an ObservationIndex, or a ConditionIndex if IsCondition is set. For
@@ -229,7 +231,7 @@ type Meta struct {
 	// Experimental marks a language whose texts have not been reviewed to the same standard
 	// as the texts of other languages.
 	Experimental bool `json:"experimental,omitempty"`
-	// Stemmer is the name of the stemmer in package stem that Stems were made with.
+	// Stemmer is the name of the stemmer in package stem that produced Stems.
 	Stemmer string `json:"stemmer"`
 	// ChoicePresent, ChoiceAbsent and ChoiceUnknown are the labels of the
 	// three answers.
@@ -237,7 +239,7 @@ type Meta struct {
 	ChoiceAbsent  string `json:"absent"`
 	ChoiceUnknown string `json:"unknown"`
 	// DurationQuestion and DurationQuestionThirdPerson ask how long a symptom has lasted.
-	// SymptomPlaceholder stands for its name.
+	// They contain SymptomPlaceholder in place of its name.
 	DurationQuestion            string `json:"durationQuestion"`
 	DurationQuestionThirdPerson string `json:"durationQuestionThirdPerson"`
 	// LeakCourse is the Course of symptoms that no condition of the model causes.
@@ -247,10 +249,9 @@ type Meta struct {
 // SymptomPlaceholder is the placeholder for the symptom name in duration questions.
 const SymptomPlaceholder = "{symptom}"
 
-// A Release is one version of one model: core structure and numbers, and the texts of one
-// language. All slices point into the release file; neither they nor strings returned by
-// Text may outlive the lease under which the release was obtained. Meta is a copy and
-// may.
+// A Release is one version of a model: its structure and numbers, and the texts in one
+// language. All slices point into the release file; neither they nor strings returned
+// by Text may outlive the lease of the release. Meta is a copy and may outlive it.
 type Release struct {
 	Meta               Meta
 	Conditions         []Condition   // by Number
@@ -274,7 +275,7 @@ type Release struct {
 	// Words are the words of all wordings, in byte order.
 	Words        []Word
 	WordPostings []uint32 // positions in Wordings
-	// VocabularyFST and StemFST are the transducers behind WordFrequency and FindWord.
+	// VocabularyFST and StemFST are the transducers that WordFrequency and FindWord use.
 	VocabularyFST []byte
 	StemFST       []byte
 	Stems         []Stem
@@ -299,22 +300,22 @@ type Release struct {
 	TupleItems      []ObservationIndex
 	LabResultRefs   []ObservationIndex
 	CategoryRefs    []uint32 // positions in Categories
-	SpecialistRefs  []uint32 // positions in Specialists, the first preferred
+	SpecialistRefs  []uint32 // positions in Specialists, most preferred first
 	Drugs           []Drug   // by Number
 	DrugBrands      []StringRef
 	DrugRiskFactors []ObservationIndex
 	// ChronicDiseases are the conditions that patients can report as chronic, by Condition.
 	ChronicDiseases    []ChronicDisease
 	DiseaseRiskFactors []ObservationIndex
-	// Hospitalizations are the risk factors offered as reasons for a hospital stay, in the
-	// order in which they are offered.
+	// Hospitalizations are the risk factors offered as reasons for a hospital stay, in
+	// display order.
 	Hospitalizations []ObservationIndex
-	// ListWordings are the names of drugs, specialists and chronic diseases, sorted as
-	// Wordings are. Concept is a position in Drugs or, from len(Drugs) on, in Specialists and
+	// ListWordings are the names of drugs, specialists and chronic diseases, sorted like
+	// Wordings. Concept is a position in Drugs or, from len(Drugs) on, in Specialists and
 	// then in ChronicDiseases; IsCondition is never set. They are separate from Wordings
 	// because a symptom search must not find brands.
 	ListWordings     []Wording
-	ListWords        []Word   // of ListWordings, sorted as Words
+	ListWords        []Word   // of ListWordings, sorted like Words
 	ListWordPostings []uint32 // positions in ListWordings
 	// NameRanks are the ranks of concepts by folded common name within their section:
 	// Observations, then Conditions, Drugs, Specialists and ChronicDiseases.

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Build sorts the concepts by number, replaces pointers with positions and derives the
-// data that package inference reads: both directions of every link with its lambda and
+// Build sorts the concepts by number, replaces pointers with positions, and derives the
+// data for package inference: both directions of every link with its lambda and
 // entropy, the children of each observation, the factors by observation, the groups of
 // laboratory results, the words of all wordings, the stems, terms and deletions of the
 // lexicon, and the names of drugs and specialists. The order of the draft's lists does
@@ -16,8 +16,8 @@ import (
 // of an observation keep their order. Build sorts the lists of the draft in place, so
 // that positions in the draft and in the release agree.
 //
-// Build validates nothing; Decode rejects invalid releases. Build panics if the draft
-// points to a concept that it does not contain.
+// Build does not validate the draft; Decode rejects invalid releases. Build panics if
+// the draft refers to a concept that it does not contain.
 func (d *Draft) Build() *Release {
 	slices.SortStableFunc(d.Conditions, func(a, b *DraftCondition) int { return cmp.Compare(a.Number, b.Number) })
 	slices.SortStableFunc(d.Observations, func(a, b *DraftObservation) int {
@@ -28,28 +28,28 @@ func (d *Draft) Build() *Release {
 	for _, list := range [][]*DraftNamedItem{d.Specialists, d.Categories} {
 		slices.SortStableFunc(list, func(a, b *DraftNamedItem) int { return cmp.Compare(a.Number, b.Number) })
 	}
-	l := releaseEncoder{
+	e := releaseEncoder{
 		draft:         d,
 		release:       &Release{Meta: d.Meta},
 		texts:         map[string]StringRef{},
 		observationAt: indexByValue(d.Observations),
 	}
-	l.release.Specialists = l.encodeNamedItems(d.Specialists)
-	l.release.Categories = l.encodeNamedItems(d.Categories)
-	l.encodeConditions()
-	l.encodeObservations()
-	l.encodeAliases()
-	l.encodeGroups()
-	l.encodeTuples()
-	l.encodeLabTests()
-	l.encodeArticles()
-	l.encodeDrugs()
-	l.encodeChronicDiseases()
-	l.encodeWordings()
-	l.encodeListWordings()
-	l.encodeNameRanks()
-	l.encodeLexicon()
-	return l.release
+	e.release.Specialists = e.encodeNamedItems(d.Specialists)
+	e.release.Categories = e.encodeNamedItems(d.Categories)
+	e.encodeConditions()
+	e.encodeObservations()
+	e.encodeAliases()
+	e.encodeGroups()
+	e.encodeTuples()
+	e.encodeLabTests()
+	e.encodeArticles()
+	e.encodeDrugs()
+	e.encodeChronicDiseases()
+	e.encodeWordings()
+	e.encodeListWordings()
+	e.encodeNameRanks()
+	e.encodeLexicon()
+	return e.release
 }
 
 // releaseEncoder encodes a draft as a release.
@@ -61,17 +61,17 @@ type releaseEncoder struct {
 }
 
 func indexByValue[T comparable](list []T) map[T]int32 {
-	at := make(map[T]int32, len(list))
+	index := make(map[T]int32, len(list))
 	for i, entry := range list {
-		at[entry] = int32(i)
+		index[entry] = int32(i)
 	}
-	return at
+	return index
 }
 
 // mustIndex returns the position of an entry. It panics if the draft does not contain the
 // entry.
-func mustIndex[T comparable](at map[T]int32, entry T) int32 {
-	i, ok := at[entry]
+func mustIndex[T comparable](index map[T]int32, entry T) int32 {
+	i, ok := index[entry]
 	if !ok {
 		panic("model: draft references a concept outside its lists")
 	}
@@ -79,23 +79,23 @@ func mustIndex[T comparable](at map[T]int32, entry T) int32 {
 }
 
 // internText interns a string, so that equal strings are stored once.
-func (l *releaseEncoder) internText(s string) StringRef {
+func (e *releaseEncoder) internText(s string) StringRef {
 	if s == "" {
 		return StringRef{}
 	}
-	ref, ok := l.texts[s]
+	ref, ok := e.texts[s]
 	if !ok {
-		ref = StringRef{Offset: uint32(len(l.release.strings)), Length: uint32(len(s))}
-		l.release.strings = append(l.release.strings, s...)
-		l.texts[s] = ref
+		ref = StringRef{Offset: uint32(len(e.release.strings)), Length: uint32(len(s))}
+		e.release.strings = append(e.release.strings, s...)
+		e.texts[s] = ref
 	}
 	return ref
 }
 
-func (l *releaseEncoder) encodeNamedItems(list []*DraftNamedItem) []NamedItem {
+func (e *releaseEncoder) encodeNamedItems(list []*DraftNamedItem) []NamedItem {
 	named := make([]NamedItem, len(list))
 	for i, n := range list {
-		named[i] = NamedItem{Number: n.Number, Name: l.internText(n.Name)}
+		named[i] = NamedItem{Number: n.Number, Name: e.internText(n.Name)}
 	}
 	return named
 }
@@ -107,20 +107,20 @@ func appendSpan[T any](section *[]T, entries ...T) Span {
 	return Span{Start: uint32(start), End: uint32(len(*section))}
 }
 
-func (l *releaseEncoder) encodeConditions() {
-	r := l.release
-	specialistAt, categoryAt := indexByValue(l.draft.Specialists), indexByValue(l.draft.Categories)
-	for _, c := range l.draft.Conditions {
+func (e *releaseEncoder) encodeConditions() {
+	r := e.release
+	specialistAt, categoryAt := indexByValue(e.draft.Specialists), indexByValue(e.draft.Categories)
+	for _, c := range e.draft.Conditions {
 		r.Conditions = append(r.Conditions, Condition{
 			Number:      c.Number,
-			Name:        l.internText(c.Name),
-			CommonName:  l.internText(c.CommonName),
-			ICD10:       l.internText(c.ICD10),
-			Hint:        l.internText(c.Hint),
+			Name:        e.internText(c.Name),
+			CommonName:  e.internText(c.CommonName),
+			ICD10:       e.internText(c.ICD10),
+			Hint:        e.internText(c.Hint),
 			Categories:  appendSpan(&r.CategoryRefs, namedItemRefs(categoryAt, c.Categories)...),
 			Specialists: appendSpan(&r.SpecialistRefs, namedItemRefs(specialistAt, c.Specialists)...),
-			Links:       appendSpan(&r.LinksByCondition, l.links(c)...),
-			Factors:     appendSpan(&r.ConditionFactors, l.conditionFactors(c)...),
+			Links:       appendSpan(&r.LinksByCondition, e.links(c)...),
+			Factors:     appendSpan(&r.ConditionFactors, e.conditionFactors(c)...),
 			AgeFrom:     c.AgeFrom,
 			AgeTo:       c.AgeTo,
 			Sex:         c.Sex,
@@ -136,20 +136,20 @@ func (l *releaseEncoder) encodeConditions() {
 	}
 }
 
-func namedItemRefs(at map[*DraftNamedItem]int32, list []*DraftNamedItem) []uint32 {
+func namedItemRefs(index map[*DraftNamedItem]int32, list []*DraftNamedItem) []uint32 {
 	refs := make([]uint32, len(list))
 	for i, n := range list {
-		refs[i] = uint32(mustIndex(at, n))
+		refs[i] = uint32(mustIndex(index, n))
 	}
 	return refs
 }
 
-// links returns a condition's links, sorted by observation.
-func (l *releaseEncoder) links(c *DraftCondition) []Link {
+// links returns the links of a condition, sorted by observation.
+func (e *releaseEncoder) links(c *DraftCondition) []Link {
 	links := make([]Link, len(c.Findings))
 	for i, f := range c.Findings {
 		links[i] = Link{
-			Other:       mustIndex(l.observationAt, f.Observation),
+			Other:       mustIndex(e.observationAt, f.Observation),
 			Probability: f.Probability,
 			Lambda:      Lambda(f.Probability, f.Observation.Leak),
 			Entropy:     BinaryEntropy(f.Probability),
@@ -159,34 +159,34 @@ func (l *releaseEncoder) links(c *DraftCondition) []Link {
 	return links
 }
 
-// conditionFactors returns a condition's factors, sorted by observation.
-func (l *releaseEncoder) conditionFactors(c *DraftCondition) []ConditionFactor {
-	carriers := make([]ConditionFactor, len(c.Factors))
+// conditionFactors returns the factors of a condition, sorted by observation.
+func (e *releaseEncoder) conditionFactors(c *DraftCondition) []ConditionFactor {
+	factors := make([]ConditionFactor, len(c.Factors))
 	for i, f := range c.Factors {
 		share := FactorProbability(f.Observation.Leak, f.Present, f.Absent)
-		carriers[i] = ConditionFactor{
-			Observation: ObservationIndex(mustIndex(l.observationAt, f.Observation)),
+		factors[i] = ConditionFactor{
+			Observation: ObservationIndex(mustIndex(e.observationAt, f.Observation)),
 			Probability: share, Entropy: BinaryEntropy(share),
 		}
 	}
-	slices.SortStableFunc(carriers, func(a, b ConditionFactor) int { return cmp.Compare(a.Observation, b.Observation) })
-	return carriers
+	slices.SortStableFunc(factors, func(a, b ConditionFactor) int { return cmp.Compare(a.Observation, b.Observation) })
+	return factors
 }
 
-func (l *releaseEncoder) encodeObservations() {
-	r := l.release
-	links, factors, children := l.invertByObservation()
-	for i, o := range l.draft.Observations {
+func (e *releaseEncoder) encodeObservations() {
+	r := e.release
+	links, factors, children := e.invertByObservation()
+	for i, o := range e.draft.Observations {
 		parent := ObservationIndex(None)
 		if o.Parent != nil {
-			parent = ObservationIndex(mustIndex(l.observationAt, o.Parent))
+			parent = ObservationIndex(mustIndex(e.observationAt, o.Parent))
 		}
 		r.Observations = append(r.Observations, Observation{
 			Number:              o.Number,
-			Name:                l.internText(o.Name),
-			CommonName:          l.internText(o.CommonName),
-			Question:            l.internText(o.Question),
-			QuestionThirdPerson: l.internText(o.QuestionThirdPerson),
+			Name:                e.internText(o.Name),
+			CommonName:          e.internText(o.CommonName),
+			Question:            e.internText(o.Question),
+			QuestionThirdPerson: e.internText(o.QuestionThirdPerson),
 			Children:            appendSpan(&r.ChildRefs, children[i]...),
 			Links:               appendSpan(&r.LinksByObservation, links[i]...),
 			Factors:             appendSpan(&r.Factors, factors[i]...),
@@ -211,49 +211,49 @@ func (l *releaseEncoder) encodeObservations() {
 // invertByObservation inverts the references from conditions to observations and from
 // children to parents. It visits conditions and children in order of index, so every
 // resulting list is sorted.
-func (l *releaseEncoder) invertByObservation() (links [][]Link, factors [][]Factor, children [][]ObservationIndex) {
-	links = make([][]Link, len(l.draft.Observations))
-	factors = make([][]Factor, len(l.draft.Observations))
-	children = make([][]ObservationIndex, len(l.draft.Observations))
-	for i, c := range l.draft.Conditions {
-		for _, link := range Slice(l.release.LinksByCondition, l.release.Conditions[i].Links) {
+func (e *releaseEncoder) invertByObservation() (links [][]Link, factors [][]Factor, children [][]ObservationIndex) {
+	links = make([][]Link, len(e.draft.Observations))
+	factors = make([][]Factor, len(e.draft.Observations))
+	children = make([][]ObservationIndex, len(e.draft.Observations))
+	for i, c := range e.draft.Conditions {
+		for _, link := range Slice(e.release.LinksByCondition, e.release.Conditions[i].Links) {
 			o := link.Other
 			link.Other = int32(i)
 			links[o] = append(links[o], link)
 		}
 		for _, f := range c.Factors {
-			o := mustIndex(l.observationAt, f.Observation)
+			o := mustIndex(e.observationAt, f.Observation)
 			factors[o] = append(factors[o], Factor{Condition: ConditionIndex(i), Present: f.Present, Absent: f.Absent})
 		}
 	}
-	for i, o := range l.draft.Observations {
+	for i, o := range e.draft.Observations {
 		if o.Parent != nil {
-			p := mustIndex(l.observationAt, o.Parent)
+			p := mustIndex(e.observationAt, o.Parent)
 			children[p] = append(children[p], ObservationIndex(i))
 		}
 	}
 	return links, factors, children
 }
 
-func (l *releaseEncoder) encodeGroups() {
-	for _, group := range l.draft.Groups {
+func (e *releaseEncoder) encodeGroups() {
+	for _, group := range e.draft.Groups {
 		parent := ObservationIndex(None)
 		if group.Parent != nil {
-			parent = ObservationIndex(mustIndex(l.observationAt, group.Parent))
+			parent = ObservationIndex(mustIndex(e.observationAt, group.Parent))
 		}
-		l.encodeGroup(Group{
-			Question:            l.internText(group.Question),
-			QuestionThirdPerson: l.internText(group.QuestionThirdPerson),
+		e.encodeGroup(Group{
+			Question:            e.internText(group.Question),
+			QuestionThirdPerson: e.internText(group.QuestionThirdPerson),
 			Parent:              parent,
 			Type:                group.Type,
 			Ordered:             group.Ordered,
-		}, l.observationIndexes(group.Items))
+		}, e.observationIndexes(group.Items))
 	}
 }
 
 // encodeGroup adds a group and sets it as the group of its items.
-func (l *releaseEncoder) encodeGroup(g Group, items []ObservationIndex) {
-	r := l.release
+func (e *releaseEncoder) encodeGroup(g Group, items []ObservationIndex) {
+	r := e.release
 	for _, o := range items {
 		r.Observations[o].Group = GroupIndex(len(r.Groups))
 	}
@@ -261,23 +261,23 @@ func (l *releaseEncoder) encodeGroup(g Group, items []ObservationIndex) {
 	r.Groups = append(r.Groups, g)
 }
 
-func (l *releaseEncoder) encodeTuples() {
-	r := l.release
-	for _, t := range l.draft.Tuples {
-		items := l.observationIndexes(t.Observations)
+func (e *releaseEncoder) encodeTuples() {
+	r := e.release
+	for _, t := range e.draft.Tuples {
+		items := e.observationIndexes(t.Observations)
 		slices.Sort(items)
 		r.Tuples = append(r.Tuples, Tuple{
 			Observations: appendSpan(&r.TupleItems, items...),
-			Reason:       l.internText(t.Reason),
+			Reason:       e.internText(t.Reason),
 			Level:        t.Level,
 		})
 	}
 }
 
-func (l *releaseEncoder) observationIndexes(list []*DraftObservation) []ObservationIndex {
+func (e *releaseEncoder) observationIndexes(list []*DraftObservation) []ObservationIndex {
 	indexes := make([]ObservationIndex, len(list))
 	for i, o := range list {
-		indexes[i] = ObservationIndex(mustIndex(l.observationAt, o))
+		indexes[i] = ObservationIndex(mustIndex(e.observationAt, o))
 	}
 	return indexes
 }

@@ -14,8 +14,8 @@ var levenshteinBuilder = sync.OnceValues(func() (*levenshtein.LevenshteinAutomat
 	return levenshtein.NewLevenshteinAutomatonBuilder(1, true)
 })
 
-// SimilarWords returns the words known to WordFrequency within one edit of a folded word,
-// in byte order. It takes about 0.1 ms.
+// SimilarWords returns the known words, including ordinary words, within one edit of a
+// folded word, in byte order. It takes about 0.1 ms.
 func (r *Release) SimilarWords(folded string) []string {
 	builder, err := levenshteinBuilder()
 	if err != nil || r.fsts.vocabulary == nil {

@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 )
 
-// A Store holds the open releases that a server uses. Requests lease a release with
-// Acquire and return it with Lease.Done. Once Refresh or Close removes a release, it is
-// unmapped when its last lease ends. Acquire takes no lock.
+// A Store holds the open releases of a server. Requests lease a release with Acquire
+// and return it with Lease.Done. After Refresh or Close removes a release, the release
+// is unmapped when its last lease ends. Acquire does not lock.
 type Store struct {
 	directory string
 	requested []ReleaseRef
@@ -20,15 +20,15 @@ type Store struct {
 	mu        sync.Mutex // held by Refresh and Close
 }
 
-// snapshot is the immutable set of releases served at one moment.
+// snapshot is an immutable set of served releases.
 type snapshot struct {
 	handles []*releaseHandle // default model first
 	byID    map[string]*releaseHandle
 }
 
-// releaseHandle is an open release with a reference count: one reference for its snapshot
-// and one for each lease. When the count reaches zero, the release is unmapped and can no
-// longer be retained.
+// releaseHandle is an open release with a reference count: one reference for its
+// snapshot and one for each lease. When the count reaches zero, the release is unmapped
+// and retain fails.
 type releaseHandle struct {
 	meta    Meta // outlives the release
 	release *Release
@@ -36,111 +36,112 @@ type releaseHandle struct {
 }
 
 // retain adds a reference. It returns false if the release is already unmapped.
-func (v *releaseHandle) retain() bool {
+func (h *releaseHandle) retain() bool {
 	for {
-		holders := v.refs.Load()
-		if holders == 0 {
+		count := h.refs.Load()
+		if count == 0 {
 			return false
 		}
-		if v.refs.CompareAndSwap(holders, holders+1) {
+		if h.refs.CompareAndSwap(count, count+1) {
 			return true
 		}
 	}
 }
 
-func (v *releaseHandle) unref() {
-	if v.refs.Add(-1) == 0 {
+func (h *releaseHandle) unref() {
+	if h.refs.Add(-1) == 0 {
 		// Unmapping a mapped file does not fail, and an error could not be handled here anyway.
-		_ = v.release.Close()
+		_ = h.release.Close()
 	}
 }
 
-// OpenStore opens the wanted models from the release files in dir. The first one is the
-// default. If wanted is empty, it opens the newest version of every model, with
+// OpenStore opens the given models from the release files in dir. The first model is
+// the default. If there are no refs, it opens the newest version of every model, with
 // DefaultModelID as the default. If dir does not contain a model or version, the error
-// lists what is available.
-func OpenStore(dir string, wanted []ReleaseRef) (*Store, error) {
-	l := &Store{directory: dir, requested: wanted}
-	l.current.Store(&snapshot{})
-	if _, err := l.Refresh(); err != nil {
-		l.Close()
+// lists the available ones.
+func OpenStore(dir string, refs []ReleaseRef) (*Store, error) {
+	s := &Store{directory: dir, requested: refs}
+	s.current.Store(&snapshot{})
+	if _, err := s.Refresh(); err != nil {
+		s.Close()
 		return nil, err
 	}
-	return l, nil
+	return s, nil
 }
 
-// Refresh rescans the directory and starts serving the newest versions of the models that
-// were configured without a version. It reports whether anything changed. If a release
-// cannot be opened, the error includes it and its model stays at the version served
-// before; other models are still updated.
-func (l *Store) Refresh() (changed bool, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	dir, err := readReleaseDir(l.directory)
+// Refresh rescans the directory and starts serving the newest versions of the models
+// that were configured without a version. It reports whether anything changed. If a
+// release cannot be opened, the error includes it and its model stays at the previous
+// version; other models are still updated.
+func (s *Store) Refresh() (changed bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	dir, err := readReleaseDir(s.directory)
 	if err != nil {
 		return false, err
 	}
-	chosen, err := dir.resolve(l.requested)
+	refs, err := dir.resolve(s.requested)
 	if err != nil {
 		return false, err
 	}
-	old := l.current.Load()
-	next, opened, err := old.next(dir, chosen)
-	l.current.Store(next)
-	dropped := removedHandles(next, old)
-	unrefAll(dropped)
-	return opened+len(dropped) > 0, err
+	previous := s.current.Load()
+	next, opened, err := previous.next(dir, refs)
+	s.current.Store(next)
+	removed := removedHandles(next, previous)
+	unrefAll(removed)
+	return opened+len(removed) > 0, err
 }
 
-// next returns the next snapshot with the chosen releases, and opens the releases that
+// next returns the next snapshot, with the given releases. It opens the releases that
 // the current snapshot does not have.
-func (s *snapshot) next(dir *releaseDir, chosen []ReleaseRef) (next *snapshot, opened int, refused error) {
+func (s *snapshot) next(dir *releaseDir, refs []ReleaseRef) (next *snapshot, opened int, errs error) {
 	next = &snapshot{byID: map[string]*releaseHandle{}}
-	for _, w := range chosen {
-		v := s.byID[w.ID]
-		if v == nil || v.meta.Version != w.Version {
-			release, err := dir.open(w)
+	for _, ref := range refs {
+		h := s.byID[ref.ID]
+		if h == nil || h.meta.Version != ref.Version {
+			release, err := dir.open(ref)
 			if err == nil {
-				v = &releaseHandle{meta: release.Meta, release: release}
-				v.refs.Store(1)
+				h = &releaseHandle{meta: release.Meta, release: release}
+				h.refs.Store(1)
 				opened++
 			}
-			refused = errors.Join(refused, err)
+			errs = errors.Join(errs, err)
 		}
-		if v != nil {
-			next.handles = append(next.handles, v)
-			next.byID[w.ID] = v
+		if h != nil {
+			next.handles = append(next.handles, h)
+			next.byID[ref.ID] = h
 		}
 	}
-	return next, opened, refused
+	return next, opened, errs
 }
 
-// removedHandles returns the handles of the old snapshot that the next one does not have.
+// removedHandles returns the handles of the old snapshot that the next snapshot does
+// not have.
 func removedHandles(next, old *snapshot) []*releaseHandle {
-	var missing []*releaseHandle
-	for id, v := range old.byID {
-		if next.byID[id] != v {
-			missing = append(missing, v)
+	var removed []*releaseHandle
+	for id, h := range old.byID {
+		if next.byID[id] != h {
+			removed = append(removed, h)
 		}
 	}
-	return missing
+	return removed
 }
 
-func unrefAll(volumes []*releaseHandle) {
-	for _, v := range volumes {
-		v.unref()
+func unrefAll(handles []*releaseHandle) {
+	for _, h := range handles {
+		h.unref()
 	}
 }
 
-// Close removes all releases. Existing leases stay valid until Done; Acquire returns
-// ErrStoreClosed from then on.
-func (l *Store) Close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	unrefAll(l.current.Swap(&snapshot{}).handles)
+// Close removes all releases. Existing leases stay valid until Done; later calls of
+// Acquire return ErrStoreClosed.
+func (s *Store) Close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	unrefAll(s.current.Swap(&snapshot{}).handles)
 }
 
-// An UnknownModelError is returned for a model id that the store does not serve.
+// An UnknownModelError reports a model ID that the store does not serve.
 type UnknownModelError struct {
 	ID     string
 	Served []string
@@ -150,25 +151,25 @@ func (e *UnknownModelError) Error() string {
 	return fmt.Sprintf("unknown model %q: this instance serves %s", e.ID, strings.Join(e.Served, ", "))
 }
 
-// ErrStoreClosed is returned after the store has been closed.
+// ErrStoreClosed reports that the store has been closed.
 var ErrStoreClosed = errors.New("release store is closed")
 
 // Acquire leases the release of a model, or of the default model if modelID is empty. It
 // accepts infermedica-xx as an alias of service-xx, for compatibility with existing
 // clients. The error is an UnknownModelError or ErrStoreClosed.
-func (l *Store) Acquire(modelID string) (*Lease, error) {
+func (s *Store) Acquire(modelID string) (*Lease, error) {
 	for {
-		current := l.current.Load()
+		current := s.current.Load()
 		if len(current.handles) == 0 {
 			return nil, ErrStoreClosed
 		}
-		v := current.find(modelID)
-		if v == nil {
+		h := current.find(modelID)
+		if h == nil {
 			return nil, &UnknownModelError{ID: modelID, Served: current.ids()}
 		}
 		// If retain fails, the release was removed in the meantime; retry with the new snapshot.
-		if v.retain() {
-			return &Lease{handle: v}, nil
+		if h.retain() {
+			return &Lease{handle: h}, nil
 		}
 	}
 }
@@ -177,8 +178,8 @@ func (s *snapshot) find(modelID string) *releaseHandle {
 	if modelID == "" {
 		return s.handles[0]
 	}
-	if v := s.byID[modelID]; v != nil {
-		return v
+	if h := s.byID[modelID]; h != nil {
+		return h
 	}
 	if language, ok := strings.CutPrefix(modelID, "infermedica-"); ok {
 		return s.byID["service-"+language]
@@ -188,18 +189,18 @@ func (s *snapshot) find(modelID string) *releaseHandle {
 
 func (s *snapshot) ids() []string {
 	ids := make([]string, len(s.handles))
-	for i, v := range s.handles {
-		ids[i] = v.meta.ModelID
+	for i, h := range s.handles {
+		ids[i] = h.meta.ModelID
 	}
 	return ids
 }
 
 // Releases returns the metadata of the served releases, default first.
-func (l *Store) Releases() []Meta {
-	current := l.current.Load()
+func (s *Store) Releases() []Meta {
+	current := s.current.Load()
 	metas := make([]Meta, len(current.handles))
-	for i, v := range current.handles {
-		metas[i] = v.meta
+	for i, h := range current.handles {
+		metas[i] = h.meta
 	}
 	return metas
 }

@@ -135,9 +135,9 @@ func TestOpenStoreRejectsInvalidRequests(t *testing.T) {
 		says   []string
 	}{
 		{"an unknown model", dir, []model.ReleaseRef{{ID: "service-fr"}}, []string{"service-fr", "service-de@" + may, "service-en@" + may}},
-		{"a version that no release has", dir, []model.ReleaseRef{{ID: "service-en", Version: november}}, []string{"service-en@" + november, "found service-de@", "service-en@" + may}},
+		{"a version that no release has", dir, []model.ReleaseRef{{ID: "service-en", Version: november}}, []string{"service-en@" + november, "available releases are service-de@", "service-en@" + may}},
 		{"a model twice", dir, []model.ReleaseRef{{ID: "service-en"}, {ID: "service-en", Version: may}}, []string{"service-en is listed twice"}},
-		{"an empty directory", t.TempDir(), nil, []string{"no release files", "service-en@"}},
+		{"an empty directory", t.TempDir(), nil, []string{"release files not found in", "service-en@"}},
 		{"no directory", filepath.Join(dir, "none"), nil, []string{"listing the release files"}},
 		{"a file that holds another release", renamed, nil, []string{"service-de@", "contains service-en@" + may}},
 		{"a file that is none", damaged, nil, []string{"not a release file"}},

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Text returns a string of the strings section without copying it. The string must not
-// outlive the lease of the release; use strings.Clone to keep it.
+// Text returns a string from the strings section without copying it. The string must
+// not outlive the lease of the release; use strings.Clone to keep it.
 func (r *Release) Text(ref StringRef) string {
 	if ref.Length == 0 {
 		return ""

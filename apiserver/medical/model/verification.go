@@ -12,11 +12,11 @@ import (
 	"unsafe"
 )
 
-// verify checks every property that readers of a release rely on, so that they need no
-// checks of their own: every index, span and string is within its section, lists have the
-// order that searches expect, both directions of the links agree, numbers are
-// probabilities, and families of observations are trees whose children are never more
-// frequent than their parents. It returns the first violation.
+// verify checks every invariant on which readers of a release rely, so that they need
+// no checks of their own: every index, span and string is within its section, lists
+// have the order that searches expect, both directions of the links agree,
+// probabilities are valid, and families of observations are trees in which children are
+// never more frequent than their parents. It returns the first violation.
 func verify(r *Release) error {
 	checks := []func(*Release) error{
 		verifyMeta,
@@ -56,13 +56,13 @@ const VersionLayout = "2006-01-02T15:04:05Z"
 func verifyMeta(r *Release) error {
 	m := r.Meta
 	if !ValidModelID(m.ModelID) {
-		return fmt.Errorf("invalid model id %q: expected lowercase letters, digits and dashes", m.ModelID)
+		return fmt.Errorf("invalid model ID %q: expected lowercase letters, digits and dashes", m.ModelID)
 	}
 	if !validVersion(m.Version) {
 		return fmt.Errorf("invalid version %q: expected a UTC time such as %s", m.Version, VersionLayout)
 	}
 	if m.Language == "" || m.ChoicePresent == "" || m.ChoiceAbsent == "" || m.ChoiceUnknown == "" {
-		return errors.New("the language or the label of a choice is missing")
+		return errors.New("missing language or choice label")
 	}
 	if strings.Count(m.DurationQuestion, SymptomPlaceholder) != 1 || strings.Count(m.DurationQuestionThirdPerson, SymptomPlaceholder) != 1 {
 		return fmt.Errorf("duration question must contain %s exactly once", SymptomPlaceholder)
@@ -72,7 +72,7 @@ func verifyMeta(r *Release) error {
 
 func (c Course) verify() error {
 	if math.IsNaN(c.Mean) || math.IsInf(c.Mean, 0) || !(c.StdDev > 0) || math.IsInf(c.StdDev, 1) {
-		return fmt.Errorf("invalid course with mean %v and deviation %v: expected finite numbers and a deviation above 0", c.Mean, c.StdDev)
+		return fmt.Errorf("invalid course with mean %v and standard deviation %v: expected finite numbers and a standard deviation above 0", c.Mean, c.StdDev)
 	}
 	return nil
 }
@@ -82,8 +82,8 @@ func validVersion(version string) bool {
 	return err == nil && len(version) == len(VersionLayout)
 }
 
-// ValidModelID reports whether an id consists of lowercase letters, digits and dashes
-// only, which makes it safe in file names and headers.
+// ValidModelID reports whether an ID consists only of lowercase letters, digits and
+// dashes, and is therefore safe in file names and headers.
 func ValidModelID(id string) bool {
 	for _, c := range []byte(id) {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' {
@@ -115,17 +115,17 @@ type spanChecker struct {
 	next    uint32
 }
 
-func (t *spanChecker) check(s Span) error {
-	if s.Start != t.next || s.End < s.Start || uint64(s.End) > uint64(t.length) {
-		return fmt.Errorf("%s [%d,%d): expected a range from %d that ends by %d", t.section, s.Start, s.End, t.next, t.length)
+func (c *spanChecker) check(s Span) error {
+	if s.Start != c.next || s.End < s.Start || uint64(s.End) > uint64(c.length) {
+		return fmt.Errorf("invalid range [%d,%d) of %s: expected a range from %d that ends by %d", s.Start, s.End, c.section, c.next, c.length)
 	}
-	t.next = s.End
+	c.next = s.End
 	return nil
 }
 
-func (t *spanChecker) checkComplete() error {
-	if int(t.next) != t.length {
-		return fmt.Errorf("%d of the %s are not referenced", t.length-int(t.next), t.section)
+func (c *spanChecker) checkComplete() error {
+	if int(c.next) != c.length {
+		return fmt.Errorf("section %s has %d unreferenced records", c.section, c.length-int(c.next))
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func verifyNamedItems(r *Release) error {
 		last := uint32(0)
 		for _, n := range list {
 			if n.Number <= last {
-				return fmt.Errorf("specialist or category number %d follows %d", n.Number, last)
+				return fmt.Errorf("specialist or category number %d is out of order after %d", n.Number, last)
 			}
 			last = n.Number
 			if err := verifyTexts(r, n.Name); err != nil {
@@ -149,23 +149,23 @@ func verifyNamedItems(r *Release) error {
 // isKnownValue reports whether a value is defined in its enum.
 func isKnownValue[T ~uint8](value T, words []string) bool { return int(value) < len(words) }
 
-// isValidBool reports whether the byte of a bool is 0 or 1. Bools read from a file may
-// hold other values.
+// isValidBool reports whether the byte of a bool is 0 or 1. A bool from a file may hold
+// other values.
 func isValidBool(b *bool) bool { return *(*uint8)(unsafe.Pointer(b)) <= 1 }
 
 func verifyConditions(r *Release) error {
 	links := spanChecker{section: "links by condition", length: len(r.LinksByCondition)}
-	carriers := spanChecker{section: "carriers", length: len(r.ConditionFactors)}
+	factors := spanChecker{section: "condition factors", length: len(r.ConditionFactors)}
 	categories := spanChecker{section: "category references", length: len(r.CategoryRefs)}
 	specialists := spanChecker{section: "specialist references", length: len(r.SpecialistRefs)}
 	last := uint32(0)
 	for i := range r.Conditions {
 		c := &r.Conditions[i]
 		if c.Number <= last {
-			return fmt.Errorf("condition number %d follows %d", c.Number, last)
+			return fmt.Errorf("condition number %d is out of order after %d", c.Number, last)
 		}
 		last = c.Number
-		err := errors.Join(links.check(c.Links), carriers.check(c.Factors), categories.check(c.Categories), specialists.check(c.Specialists), verifyCondition(r, c))
+		err := errors.Join(links.check(c.Links), factors.check(c.Factors), categories.check(c.Categories), specialists.check(c.Specialists), verifyCondition(r, c))
 		if err != nil {
 			return fmt.Errorf("condition %s: %w", r.ConditionID(ConditionIndex(i)), err)
 		}
@@ -180,7 +180,7 @@ func verifyConditions(r *Release) error {
 			return fmt.Errorf("specialist reference %d out of range [0,%d)", ref, len(r.Specialists))
 		}
 	}
-	return errors.Join(links.checkComplete(), carriers.checkComplete(), categories.checkComplete(), specialists.checkComplete())
+	return errors.Join(links.checkComplete(), factors.checkComplete(), categories.checkComplete(), specialists.checkComplete())
 }
 
 func verifyCondition(r *Release, c *Condition) error {
@@ -188,7 +188,7 @@ func verifyCondition(r *Release, c *Condition) error {
 		return err
 	}
 	if c.Name.Length == 0 {
-		return errors.New("no name")
+		return errors.New("missing name")
 	}
 	if !isKnownValue(c.Sex, sexFilterValues) || !isKnownValue(c.Prevalence, prevalenceValues) || !isKnownValue(c.Acuteness, acutenessValues) ||
 		!isKnownValue(c.Severity, severityValues) || !isKnownValue(c.Channel, channelValues) {
@@ -198,12 +198,12 @@ func verifyCondition(r *Release, c *Condition) error {
 		return fmt.Errorf("invalid triage level %v for a condition", c.Triage)
 	}
 	if c.AgeFrom > c.AgeTo {
-		return fmt.Errorf("invalid ages: %d to %d months", c.AgeFrom, c.AgeTo)
+		return fmt.Errorf("invalid age range from %d to %d months", c.AgeFrom, c.AgeTo)
 	}
 	for _, bands := range c.Prior {
 		for _, p := range bands {
 			if !(p >= 0 && p < 1) {
-				return fmt.Errorf("prior %v, expected 0 or more and less than 1", p)
+				return fmt.Errorf("invalid prior %v: expected at least 0 and less than 1", p)
 			}
 		}
 	}
@@ -226,7 +226,7 @@ func verifyObservations(r *Release) error {
 		}
 		rank := uint64(o.Kind)<<32 | uint64(o.Number)
 		if rank <= last || o.Number == 0 {
-			return fmt.Errorf("observation %d, %s, is out of order", i, r.ObservationID(ObservationIndex(i)))
+			return fmt.Errorf("observation %d (%s) is out of order", i, r.ObservationID(ObservationIndex(i)))
 		}
 		last = rank
 		err := errors.Join(links.check(o.Links), factors.check(o.Factors), children.check(o.Children), verifyObservation(r, o))
@@ -242,13 +242,13 @@ func verifyObservation(r *Release, o *Observation) error {
 		return err
 	}
 	if o.Name.Length == 0 {
-		return errors.New("no name")
+		return errors.New("missing name")
 	}
 	if !isKnownValue(o.Sex, sexFilterValues) || !isKnownValue(o.Seriousness, seriousnessValues) || !isKnownValue(o.Relation, relationValues) {
 		return errors.New("unknown sex, seriousness or relation")
 	}
 	if o.AgeFrom > o.AgeTo {
-		return fmt.Errorf("invalid ages: %d to %d months", o.AgeFrom, o.AgeTo)
+		return fmt.Errorf("invalid age range from %d to %d months", o.AgeFrom, o.AgeTo)
 	}
 	if !isValidBool(&o.CommonInOnlookers) {
 		return errors.New("invalid onlooker flag")
@@ -256,11 +256,11 @@ func verifyObservation(r *Release, o *Observation) error {
 	if !isKnownValue(o.LabResult, resultTypeValues) || !isKnownValue(o.Topic, topicValues) || (o.Kind == LabResult) != (o.LabResult != NoLabResult) {
 		return fmt.Errorf("result %v or topic %v is unknown or does not match kind %v", o.LabResult, o.Topic, o.Kind)
 	}
-	if said := o.DurationFrom != 0 || o.DurationTo != 0; said && (o.DurationFrom >= o.DurationTo || o.Relation != DurationRelation) {
+	if hasDuration := o.DurationFrom != 0 || o.DurationTo != 0; hasDuration && (o.DurationFrom >= o.DurationTo || o.Relation != DurationRelation) {
 		return fmt.Errorf("duration of %d to %d minutes does not match relation %v", o.DurationFrom, o.DurationTo, o.Relation)
 	}
 	if !inOpenUnitInterval(o.Leak) {
-		return fmt.Errorf("leak %v, expected a probability strictly between 0 and 1", o.Leak)
+		return fmt.Errorf("invalid leak %v: expected a probability strictly between 0 and 1", o.Leak)
 	}
 	if o.Group != None && (o.Group < 0 || int(o.Group) >= len(r.Groups)) {
 		return fmt.Errorf("group %d out of range [0,%d)", o.Group, len(r.Groups))
@@ -268,18 +268,18 @@ func verifyObservation(r *Release, o *Observation) error {
 	return nil
 }
 
-// verifyLinks walks the links by condition. Because both directions are sorted by index,
-// the links of each observation must appear in their order.
+// verifyLinks walks the links by condition. Because both directions are sorted by
+// index, it must encounter the links of each observation in their order.
 func verifyLinks(r *Release) error {
 	if len(r.LinksByCondition) != len(r.LinksByObservation) {
-		return fmt.Errorf("found %d links by condition, but %d by observation", len(r.LinksByCondition), len(r.LinksByObservation))
+		return fmt.Errorf("found %d links by condition, but %d links by observation", len(r.LinksByCondition), len(r.LinksByObservation))
 	}
 	seen := make([]uint32, len(r.Observations))
 	for i := range r.Conditions {
 		last := int32(-1)
 		for _, link := range Slice(r.LinksByCondition, r.Conditions[i].Links) {
 			if link.Other <= last || int(link.Other) >= len(r.Observations) {
-				return fmt.Errorf("condition %s: link to observation %d after %d: out of order or out of range [0,%d)", r.ConditionID(ConditionIndex(i)), link.Other, last, len(r.Observations))
+				return fmt.Errorf("condition %s: link to observation %d after %d is out of order or out of range [0,%d)", r.ConditionID(ConditionIndex(i)), link.Other, last, len(r.Observations))
 			}
 			last = link.Other
 			if err := verifyLink(r, int32(i), link, seen); err != nil {
@@ -299,16 +299,16 @@ const roundingTolerance = 1e-12
 func verifyLink(r *Release, condition int32, link Link, seen []uint32) error {
 	o := &r.Observations[link.Other]
 	if !inOpenUnitInterval(link.Probability) || link.Probability < o.Leak {
-		return fmt.Errorf("share %v, expected at least the leak %v and less than 1", link.Probability, o.Leak)
+		return fmt.Errorf("invalid share %v: expected at least the leak %v and less than 1", link.Probability, o.Leak)
 	}
 	if link.Lambda != Lambda(link.Probability, o.Leak) || !(math.Abs(link.Entropy-BinaryEntropy(link.Probability)) <= roundingTolerance) {
-		return fmt.Errorf("lambda %v and entropy %v do not follow from share %v and leak %v", link.Lambda, link.Entropy, link.Probability, o.Leak)
+		return fmt.Errorf("lambda %v and entropy %v do not match share %v and leak %v", link.Lambda, link.Entropy, link.Probability, o.Leak)
 	}
-	at := o.Links.Start + seen[link.Other]
+	index := o.Links.Start + seen[link.Other]
 	seen[link.Other]++
 	link.Other = condition
-	if at >= o.Links.End || r.LinksByObservation[at] != link {
-		return errors.New("does not match the observation's link")
+	if index >= o.Links.End || r.LinksByObservation[index] != link {
+		return errors.New("link by condition does not match the link by observation")
 	}
 	return nil
 }
@@ -318,10 +318,10 @@ func verifyFactors(r *Release) error {
 		last := ConditionIndex(-1)
 		for _, f := range Slice(r.Factors, r.Observations[i].Factors) {
 			if f.Condition <= last || int(f.Condition) >= len(r.Conditions) {
-				return fmt.Errorf("observation %s: factor of condition %d after %d: out of order or out of range [0,%d)", r.ObservationID(ObservationIndex(i)), f.Condition, last, len(r.Conditions))
+				return fmt.Errorf("observation %s: factor of condition %d after %d is out of order or out of range [0,%d)", r.ObservationID(ObservationIndex(i)), f.Condition, last, len(r.Conditions))
 			}
 			if !isMultiplier(f.Present) || !isMultiplier(f.Absent) {
-				return fmt.Errorf("observation %s: factors %v and %v, expected positive numbers", r.ObservationID(ObservationIndex(i)), f.Present, f.Absent)
+				return fmt.Errorf("observation %s: invalid multipliers %v and %v: expected positive numbers", r.ObservationID(ObservationIndex(i)), f.Present, f.Absent)
 			}
 			last = f.Condition
 		}
@@ -329,22 +329,22 @@ func verifyFactors(r *Release) error {
 	return nil
 }
 
-// verifyConditionFactors walks the factors by condition. As with links, the factors of
-// each observation must appear in their order.
+// verifyConditionFactors walks the factors by condition. As with links, it must
+// encounter the factors of each observation in their order.
 func verifyConditionFactors(r *Release) error {
 	if len(r.ConditionFactors) != len(r.Factors) {
-		return fmt.Errorf("found %d carriers, but %d factors", len(r.ConditionFactors), len(r.Factors))
+		return fmt.Errorf("found %d factors by condition, but %d factors by observation", len(r.ConditionFactors), len(r.Factors))
 	}
 	seen := make([]uint32, len(r.Observations))
 	for i := range r.Conditions {
 		last := ObservationIndex(-1)
 		for _, c := range Slice(r.ConditionFactors, r.Conditions[i].Factors) {
 			if c.Observation <= last || int(c.Observation) >= len(r.Observations) {
-				return fmt.Errorf("condition %s: carriers of observation %d after %d: out of order or out of range [0,%d)", r.ConditionID(ConditionIndex(i)), c.Observation, last, len(r.Observations))
+				return fmt.Errorf("condition %s: factor of observation %d after %d is out of order or out of range [0,%d)", r.ConditionID(ConditionIndex(i)), c.Observation, last, len(r.Observations))
 			}
 			last = c.Observation
 			if err := verifyConditionFactor(r, ConditionIndex(i), c, seen); err != nil {
-				return fmt.Errorf("condition %s, carriers of %s: %w", r.ConditionID(ConditionIndex(i)), r.ObservationID(last), err)
+				return fmt.Errorf("condition %s, factor of %s: %w", r.ConditionID(ConditionIndex(i)), r.ObservationID(last), err)
 			}
 		}
 	}
@@ -355,22 +355,22 @@ func verifyConditionFactors(r *Release) error {
 // observation.
 func verifyConditionFactor(r *Release, condition ConditionIndex, c ConditionFactor, seen []uint32) error {
 	o := &r.Observations[c.Observation]
-	at := o.Factors.Start + seen[c.Observation]
+	index := o.Factors.Start + seen[c.Observation]
 	seen[c.Observation]++
-	if at >= o.Factors.End || r.Factors[at].Condition != condition {
-		return errors.New("the observation has no matching factor")
+	if index >= o.Factors.End || r.Factors[index].Condition != condition {
+		return errors.New("matching factor by observation not found")
 	}
-	f := r.Factors[at]
+	f := r.Factors[index]
 	share := FactorProbability(o.Leak, f.Present, f.Absent)
 	if !(math.Abs(c.Probability-share) <= roundingTolerance) || !(math.Abs(c.Entropy-BinaryEntropy(share)) <= roundingTolerance) {
-		return fmt.Errorf("share %v and entropy %v do not follow from the factors %v and %v", c.Probability, c.Entropy, f.Present, f.Absent)
+		return fmt.Errorf("share %v and entropy %v do not match the multipliers %v and %v", c.Probability, c.Entropy, f.Present, f.Absent)
 	}
 	return nil
 }
 
 func isMultiplier(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
 
-// verifyGroups must run before anything reads Ordered as a bool.
+// verifyGroups must run before any code reads Ordered as a bool.
 func verifyGroups(r *Release) error {
 	items := spanChecker{section: "group items", length: len(r.GroupItems)}
 	member := make([]bool, len(r.Observations))
@@ -394,23 +394,23 @@ func verifyGroup(r *Release, index GroupIndex, member []bool) error {
 		return err
 	}
 	if !isKnownValue(g.Type, groupTypeValues) || !isValidBool(&g.Ordered) {
-		return errors.New("unknown type: expected group_single or group_multiple")
+		return errors.New("unknown group type or invalid ordered flag")
 	}
 	if g.Parent != None && (g.Parent < 0 || int(g.Parent) >= len(r.Observations)) {
 		return fmt.Errorf("parent %d out of range [0,%d)", g.Parent, len(r.Observations))
 	}
 	if g.Ordered && (g.Type != GroupSingle || g.Parent == None) {
-		return errors.New("ordered, but without a parent or not group_single")
+		return errors.New("an ordered group must have a parent and be group_single")
 	}
 	if g.Items.Start >= g.Items.End || int(g.Items.End) > len(r.GroupItems) {
-		return errors.New("no items")
+		return errors.New("missing items")
 	}
 	for _, o := range Slice(r.GroupItems, g.Items) {
 		if o < 0 || int(o) >= len(r.Observations) || member[o] || r.Observations[o].Group != index {
 			return fmt.Errorf("item %d is unknown, listed twice, or in another group", o)
 		}
 		if r.Observations[o].Parent != g.Parent {
-			return fmt.Errorf("item %s has another parent", r.ObservationID(o))
+			return fmt.Errorf("item %s has a different parent than the group", r.ObservationID(o))
 		}
 		member[o] = true
 	}
@@ -429,12 +429,12 @@ func verifyTuples(r *Release) error {
 		last := ObservationIndex(-1)
 		for _, o := range Slice(r.TupleItems, t.Observations) {
 			if o <= last || int(o) >= len(r.Observations) {
-				return fmt.Errorf("tuple %d: observation %d after %d: out of order or out of range [0,%d)", i, o, last, len(r.Observations))
+				return fmt.Errorf("tuple %d: observation %d after %d is out of order or out of range [0,%d)", i, o, last, len(r.Observations))
 			}
 			last = o
 		}
 		if t.Observations.Len() < 2 {
-			return fmt.Errorf("tuple %d: %d observations, expected two or more", i, t.Observations.Len())
+			return fmt.Errorf("tuple %d has %d observations: expected at least two", i, t.Observations.Len())
 		}
 	}
 	return items.checkComplete()

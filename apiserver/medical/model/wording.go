@@ -13,43 +13,43 @@ import (
 )
 
 // encodeWordings encodes the names of each concept and the index of their words.
-func (l *releaseEncoder) encodeWordings() {
-	r := l.release
-	for i, o := range l.draft.Observations {
-		l.encodeConceptWordings(&r.Wordings, Wording{Concept: int32(i)}, o.CommonName, o.Name, o.Synonyms, o.LayWordings)
+func (e *releaseEncoder) encodeWordings() {
+	r := e.release
+	for i, o := range e.draft.Observations {
+		e.encodeConceptWordings(&r.Wordings, Wording{Concept: int32(i)}, o.CommonName, o.Name, o.Synonyms, o.LayWordings)
 	}
-	for i, c := range l.draft.Conditions {
-		l.encodeConceptWordings(&r.Wordings, Wording{Concept: int32(i), IsCondition: true}, c.CommonName, c.Name, c.Synonyms, nil)
+	for i, c := range e.draft.Conditions {
+		e.encodeConceptWordings(&r.Wordings, Wording{Concept: int32(i), IsCondition: true}, c.CommonName, c.Name, c.Synonyms, nil)
 	}
-	r.Words, r.WordPostings = l.buildWordIndex(r.Wordings)
+	r.Words, r.WordPostings = e.buildWordIndex(r.Wordings)
 }
 
 // encodeListWordings encodes the names of drugs, specialists and chronic diseases.
 // Chronic diseases include the names of their conditions.
-func (l *releaseEncoder) encodeListWordings() {
-	r := l.release
-	for i, d := range l.draft.Drugs {
-		l.encodeConceptWordings(&r.ListWordings, Wording{Concept: int32(i)}, d.Name, "", slices.Concat(d.Synonyms, d.Brands), nil)
+func (e *releaseEncoder) encodeListWordings() {
+	r := e.release
+	for i, d := range e.draft.Drugs {
+		e.encodeConceptWordings(&r.ListWordings, Wording{Concept: int32(i)}, d.Name, "", slices.Concat(d.Synonyms, d.Brands), nil)
 	}
-	for i, s := range l.draft.Specialists {
-		l.encodeConceptWordings(&r.ListWordings, Wording{Concept: int32(len(l.draft.Drugs) + i)}, s.Name, "", nil, nil)
+	for i, s := range e.draft.Specialists {
+		e.encodeConceptWordings(&r.ListWordings, Wording{Concept: int32(len(e.draft.Drugs) + i)}, s.Name, "", nil, nil)
 	}
-	for i, d := range l.draft.ChronicDiseases {
+	for i, d := range e.draft.ChronicDiseases {
 		c := d.Condition
 		synonyms := slices.Concat(d.Synonyms, []string{c.CommonName, c.Name}, c.Synonyms)
-		l.encodeConceptWordings(&r.ListWordings, Wording{Concept: int32(len(l.draft.Drugs) + len(l.draft.Specialists) + i)}, d.displayName(), "", synonyms, nil)
+		e.encodeConceptWordings(&r.ListWordings, Wording{Concept: int32(len(e.draft.Drugs) + len(e.draft.Specialists) + i)}, d.displayName(), "", synonyms, nil)
 	}
-	r.ListWords, r.ListWordPostings = l.buildWordIndex(r.ListWordings)
+	r.ListWords, r.ListWordPostings = e.buildWordIndex(r.ListWordings)
 }
 
 // encodeConceptWordings appends the wordings of a concept, without duplicates.
-func (l *releaseEncoder) encodeConceptWordings(to *[]Wording, of Wording, commonName, name string, synonyms, layWordings []string) {
+func (e *releaseEncoder) encodeConceptWordings(to *[]Wording, entry Wording, commonName, name string, synonyms, layWordings []string) {
 	first := len(*to)
 	add := func(kind WordingKind, text string) {
-		of.Kind, of.Text = kind, l.internText(text)
-		same := func(w Wording) bool { return w.Text == of.Text }
-		if text != "" && !slices.ContainsFunc((*to)[first:], same) {
-			*to = append(*to, of)
+		entry.Kind, entry.Text = kind, e.internText(text)
+		isSame := func(w Wording) bool { return w.Text == entry.Text }
+		if text != "" && !slices.ContainsFunc((*to)[first:], isSame) {
+			*to = append(*to, entry)
 		}
 	}
 	add(CommonNameWording, commonName)
@@ -65,25 +65,25 @@ func (l *releaseEncoder) encodeConceptWordings(to *[]Wording, of Wording, common
 // buildWordIndex returns the words of wordings and their postings, and sets the word
 // count of each wording. It visits wordings in order, so the postings of each word are
 // sorted.
-func (l *releaseEncoder) buildWordIndex(wordings []Wording) (words []Word, wordUses []uint32) {
-	uses := map[string][]uint32{}
+func (e *releaseEncoder) buildWordIndex(wordings []Wording) (words []Word, allPostings []uint32) {
+	byWord := map[string][]uint32{}
 	for i := range wordings {
 		w := &wordings[i]
-		for word := range token.Words(l.release.Text(w.Text)) {
-			of := uses[word]
-			if len(of) == 0 || of[len(of)-1] != uint32(i) {
-				uses[word] = append(of, uint32(i))
+		for word := range token.Words(e.release.Text(w.Text)) {
+			postings := byWord[word]
+			if len(postings) == 0 || postings[len(postings)-1] != uint32(i) {
+				byWord[word] = append(postings, uint32(i))
 				w.WordCount++
 			}
 		}
 	}
-	for _, word := range slices.Sorted(maps.Keys(uses)) {
-		words = append(words, Word{Text: l.internText(word), Postings: appendSpan(&wordUses, uses[word]...)})
+	for _, word := range slices.Sorted(maps.Keys(byWord)) {
+		words = append(words, Word{Text: e.internText(word), Postings: appendSpan(&allPostings, byWord[word]...)})
 	}
-	return words, wordUses
+	return words, allPostings
 }
 
-// verifyWordings must run before anything reads IsCondition as a bool.
+// verifyWordings must run before any code reads IsCondition as a bool.
 func verifyWordings(r *Release) error {
 	return verifyWordingList(r, r.Wordings, len(r.Observations), len(r.Conditions))
 }
@@ -96,13 +96,13 @@ func verifyListWordings(r *Release) error {
 		err = verifyWordIndex(r, r.ListWordings, r.ListWords, r.ListWordPostings)
 	}
 	if err != nil {
-		return fmt.Errorf("names of drugs, specialists and chronic diseases: %w", err)
+		return fmt.Errorf("verifying names of drugs, specialists and chronic diseases: %w", err)
 	}
 	return nil
 }
 
-// verifyWordingList checks wordings of concepts 0 to concepts-1 without IsCondition and 0
-// to conditions-1 with it.
+// verifyWordingList checks wordings that may refer to concepts 0 to concepts-1 without
+// IsCondition, and to concepts 0 to conditions-1 with IsCondition.
 func verifyWordingList(r *Release, wordings []Wording, concepts, conditions int) error {
 	for i := range wordings {
 		w := &wordings[i]
@@ -121,7 +121,7 @@ func verifyWording(r *Release, w *Wording, concepts, conditions int) error {
 		return err
 	}
 	if w.Text.Length == 0 {
-		return errors.New("no text")
+		return errors.New("missing text")
 	}
 	if !isValidBool(&w.IsCondition) || !isKnownValue(w.Kind, wordingKindValues) {
 		return errors.New("invalid condition flag or unknown wording kind")
@@ -145,45 +145,45 @@ func compareWordings(a, b *Wording) int {
 	return cmp.Or(cmp.Compare(a.Concept, b.Concept), cmp.Compare(a.Kind, b.Kind))
 }
 
-// verifyWords checks the properties that a search relies on. It does not check that the
-// words match the wordings: others find less, and do no harm.
+// verifyWords checks the invariants on which searches rely. It does not check that the
+// words match the wordings, because wrong words only reduce the search results.
 func verifyWords(r *Release) error { return verifyWordIndex(r, r.Wordings, r.Words, r.WordPostings) }
 
-func verifyWordIndex(r *Release, wordings []Wording, list []Word, wordUses []uint32) error {
-	uses := spanChecker{section: "word uses", length: len(wordUses)}
+func verifyWordIndex(r *Release, wordings []Wording, list []Word, wordPostings []uint32) error {
+	postings := spanChecker{section: "word postings", length: len(wordPostings)}
 	words := make([]uint32, len(wordings)) // number of words of each wording
 	for i := range list {
 		w := &list[i]
-		if err := errors.Join(uses.check(w.Postings), verifyTexts(r, w.Text)); err != nil {
+		if err := errors.Join(postings.check(w.Postings), verifyTexts(r, w.Text)); err != nil {
 			return fmt.Errorf("word %d: %w", i, err)
 		}
 		if w.Text.Length == 0 || i > 0 && compareText(r, list[i-1].Text, w.Text) >= 0 {
 			return fmt.Errorf("word %d is empty or out of order", i)
 		}
-		if err := countPostings(Slice(wordUses, w.Postings), words); err != nil {
+		if err := countPostings(Slice(wordPostings, w.Postings), words); err != nil {
 			return fmt.Errorf("word %d: %w", i, err)
 		}
 	}
 	for i := range wordings {
 		if counted := wordings[i].WordCount; uint32(counted) != words[i] {
-			return fmt.Errorf("wording %d: word count is %d, but %d words refer to it", i, counted, words[i])
+			return fmt.Errorf("wording %d: word count is %d, but %d words refer to the wording", i, counted, words[i])
 		}
 	}
-	return uses.checkComplete()
+	return postings.checkComplete()
 }
 
-// countPostings adds one to the word count of each wording that uses a word.
-func countPostings(uses []uint32, words []uint32) error {
-	if len(uses) == 0 {
-		return errors.New("not used by any wording")
+// countPostings increments the word count of each wording that uses a word.
+func countPostings(wordings []uint32, counts []uint32) error {
+	if len(wordings) == 0 {
+		return errors.New("word has no wording")
 	}
 	last := int64(-1)
-	for _, use := range uses {
-		if int64(use) <= last || int(use) >= len(words) {
-			return fmt.Errorf("use by wording %d after %d: out of order or out of range [0,%d)", use, last, len(words))
+	for _, wording := range wordings {
+		if int64(wording) <= last || int(wording) >= len(counts) {
+			return fmt.Errorf("wording %d after %d is out of order or out of range [0,%d)", wording, last, len(counts))
 		}
-		last = int64(use)
-		words[use]++
+		last = int64(wording)
+		counts[wording]++
 	}
 	return nil
 }

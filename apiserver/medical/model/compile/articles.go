@@ -15,7 +15,7 @@ func (c *compiler) addArticles() {
 	for _, s := range c.language.Articles {
 		d := c.conditions[s.Slug.Text]
 		if d == nil {
-			c.reportAt(s.File, s.Slug.Line).errorf("article about unknown condition %s: name the file after the condition's slug", s.Slug.Text)
+			c.reportAt(s.File, s.Slug.Line).errorf("article about unknown condition %s: name the file after the slug of the condition", s.Slug.Text)
 			continue
 		}
 		d.Article = c.article(s)
@@ -30,7 +30,7 @@ func (c *compiler) article(s *source.Article) *model.DraftArticle {
 		name, err := model.ParseSectionName(section.Name.Text)
 		switch {
 		case section.Name.Text == "":
-			continue // reported by the reader
+			continue // already reported by the reader
 		case err != nil:
 			p.errorf("%v", err)
 			continue
@@ -43,7 +43,7 @@ func (c *compiler) article(s *source.Article) *model.DraftArticle {
 	}
 	for _, name := range requiredSections {
 		if lines[name] == 0 {
-			c.reportAt(s.File, s.Slug.Line).errorf("the article has no section %v", name)
+			c.reportAt(s.File, s.Slug.Line).errorf("article has no section %v", name)
 		}
 	}
 	return article

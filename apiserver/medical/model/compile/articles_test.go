@@ -85,22 +85,22 @@ func TestCompileRejectsInvalidArticles(t *testing.T) {
 		return []edit{{migraineArticleFile, "", strings.Replace(migraineArticle, old, instead, 1)}}
 	}
 	runRejectionTests(t, "en", []rejectionTest{
-		{"about nothing known", []edit{{"lang/en/articles/flu.md", "", migraineArticle}}, []wantProblem{{"lang/en/articles/flu.md", "# Migraine", "article about unknown condition flu: name the file after the condition's slug"}}},
-		{"without a disclaimer", with("## Please note {#disclaimer}", "## Causes {#how_its_caused}"), []wantProblem{{migraineArticleFile, "# Migraine", "the article has no section disclaimer"}}},
-		{"without sources", with("## Sources {#sources}\n\n- Textbook\n", ""), []wantProblem{{migraineArticleFile, "# Migraine", "the article has no section sources"}}},
-		{"with an unknown section", with("{#summary}", "{#overview}"), []wantProblem{{migraineArticleFile, "{#overview}", `unknown section "overview", expected one of summary, how_its_defined`}}},
+		{"about nothing known", []edit{{"lang/en/articles/flu.md", "", migraineArticle}}, []wantProblem{{"lang/en/articles/flu.md", "# Migraine", "article about unknown condition flu: name the file after the slug of the condition"}}},
+		{"without a disclaimer", with("## Please note {#disclaimer}", "## Causes {#how_its_caused}"), []wantProblem{{migraineArticleFile, "# Migraine", "article has no section disclaimer"}}},
+		{"without sources", with("## Sources {#sources}\n\n- Textbook\n", ""), []wantProblem{{migraineArticleFile, "# Migraine", "article has no section sources"}}},
+		{"with an unknown section", with("{#summary}", "{#overview}"), []wantProblem{{migraineArticleFile, "{#overview}", `unknown section "overview": expected one of summary, how_its_defined`}}},
 		{"with a section twice", with("{#summary}", "{#sources}"), []wantProblem{{migraineArticleFile, "## Sources", "section sources is already defined on line 3"}}},
-		{"with a section of no name", with(" {#summary}", ""), []wantProblem{{migraineArticleFile, "## In short", "section without a name"}}},
+		{"with a section of no name", with(" {#summary}", ""), []wantProblem{{migraineArticleFile, "## In short", "section has no name: expected a name after its title, such as {#how_its_caused}"}}},
 		{"with an image", with("- Textbook", "- ![Textbook](https://example.org/x.png)"), []wantProblem{
-			{migraineArticleFile, "- ![Textbook]", "an image is not allowed in an article"}, {migraineArticleFile, "## Sources", "section sources is empty"},
+			{migraineArticleFile, "- ![Textbook]", "unexpected image in an article: expected words and links"}, {migraineArticleFile, "## Sources", "section sources is empty"},
 		}},
-		{"with HTML", with("Ask a doctor.", "<p>Ask a doctor.</p>"), []wantProblem{{migraineArticleFile, "<p>", "HTML is not allowed in an article"}, {migraineArticleFile, "## Please", "section disclaimer is empty"}}},
-		{"with code", with("Ask a doctor.", "Ask a `doctor`."), []wantProblem{{migraineArticleFile, "Ask a", "code is not allowed in an article"}}},
-		{"with emphasis", with("Ask a doctor.", "Ask a *doctor*."), []wantProblem{{migraineArticleFile, "Ask a", "emphasis is not allowed in an article"}}},
+		{"with HTML", with("Ask a doctor.", "<p>Ask a doctor.</p>"), []wantProblem{{migraineArticleFile, "<p>", "unexpected HTML in an article: expected paragraphs, headings and lists"}, {migraineArticleFile, "## Please", "section disclaimer is empty"}}},
+		{"with code", with("Ask a doctor.", "Ask a `doctor`."), []wantProblem{{migraineArticleFile, "Ask a", "unexpected code in an article: expected words and links"}}},
+		{"with emphasis", with("Ask a doctor.", "Ask a *doctor*."), []wantProblem{{migraineArticleFile, "Ask a", "unexpected emphasis in an article: expected words and links"}}},
 		{"with a heading out of place", with("Ask a doctor.", "#### Ask a doctor."), []wantProblem{{migraineArticleFile, "#### Ask", "heading of level 4 skips a level"}, {migraineArticleFile, "## Please", "section disclaimer is empty"}}},
-		{"with a link that is not safe", with("https://", "http://"), []wantProblem{{migraineArticleFile, "http://", `a link to "http://example.org/migraine": expected an address that begins with https://`}}},
+		{"with a link that is not safe", with("https://", "http://"), []wantProblem{{migraineArticleFile, "http://", `invalid link target "http://example.org/migraine": expected an address that begins with https://`}}},
 		{"that is empty", []edit{{migraineArticleFile, "", "\n"}}, []wantProblem{
-			{migraineArticleFile, "\n", "the article has no title"}, {migraineArticleFile, "\n", "the article has no section disclaimer"}, {migraineArticleFile, "\n", "the article has no section sources"},
+			{migraineArticleFile, "\n", "article has no title: expected a line such as # Migraine"}, {migraineArticleFile, "\n", "article has no section disclaimer"}, {migraineArticleFile, "\n", "article has no section sources"},
 		}},
 	})
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package compile compiles content sources into release files. It contains every check on
-// the content: errors in the sources and warnings about thin content. Package source
-// defines the syntax of the sources, package model the layout of a release.
+// Package compile compiles content sources into release files. It contains all checks
+// of the content, which result in errors in the sources and warnings about thin
+// content. Package source defines the syntax of the sources, and package model the
+// layout of a release.
 package compile
 
 import (
@@ -20,13 +21,13 @@ type Result struct {
 	Meta model.Meta
 	// Release is the content of the release file.
 	Release []byte
-	// Report lists where the content is thin.
+	// Report lists the parts of the content that are thin.
 	Report Report
 }
 
 // Compile compiles the content in one language, a directory under lang. It is
-// deterministic. It reports all problems of the content at once, in a
-// source.ValidationError with one line of the form file:line: reason for each.
+// deterministic. It reports all problems with the content at once, in a
+// source.ValidationError with one line of the form file:line: reason for each problem.
 func Compile(content fs.FS, language string) (*Result, error) {
 	c := &compiler{
 		observations:        map[string]*observation{},
@@ -64,7 +65,7 @@ func Compile(content fs.FS, language string) (*Result, error) {
 		step()
 	}
 	plain := c.draft
-	plain.Lexicon = model.DraftLexicon{} // not used by the checks below
+	plain.Lexicon = model.DraftLexicon{} // not needed by the checks below
 	authored := plain.Build()
 	c.checkFrequencies(authored)
 	c.checkSimilarConditions(authored)
@@ -76,9 +77,9 @@ func Compile(content fs.FS, language string) (*Result, error) {
 	return c.result(c.draft.Build(), report)
 }
 
-// compiler is the state of a compilation. Each step adds what it can resolve to the draft
-// and everything else to the problems, so that later steps and the author see as much as
-// possible. A draft with problems is never used.
+// compiler holds the state of a compilation. Each step adds resolvable content to the
+// draft and reports the rest as problems, so that later steps and the author see as
+// much as possible. A draft with problems is never used.
 type compiler struct {
 	problems        source.Problems
 	core            *source.Core
@@ -91,7 +92,7 @@ type compiler struct {
 	groups          map[string]*model.DraftGroup          // by slug
 	labTests        map[string]*model.DraftLabTest        // by slug
 	drugs           map[string]*model.DraftDrug           // by slug
-	chronicDiseases map[string]*model.DraftChronicDisease // by the slug of the condition
+	chronicDiseases map[string]*model.DraftChronicDisease // by condition slug
 	// Maps from parts of the draft back to their sources.
 	observationsByDraft map[*model.DraftObservation]*observation
 	conditionsByDraft   map[*model.DraftCondition]*condition
@@ -120,7 +121,7 @@ func (c *compiler) result(release *model.Release, report Report) (*Result, error
 		return nil, fmt.Errorf("compiling %s: %w", release.Meta.ModelID, err)
 	}
 	if _, err := model.Decode(file); err != nil {
-		return nil, fmt.Errorf("verifying the compiled release of %s, which is a bug in the compiler: %w", release.Meta.ModelID, err)
+		return nil, fmt.Errorf("compiling %s: compiler produced an invalid release, which is a bug: %w", release.Meta.ModelID, err)
 	}
 	report.ReleaseBytes = len(file)
 	return &Result{Meta: release.Meta, Release: file, Report: report}, nil
@@ -132,7 +133,7 @@ func (c *compiler) addMeta() {
 		c.reportAt(source.ReleaseFile, version.Line).errorf("invalid version %q: expected a UTC time such as %s", version.Text, "2026-11-21T00:00:00Z")
 	}
 	if c.core.LeakCourse.Line() == 0 {
-		c.reportAt(source.ReleaseFile, 0).errorf("course is missing: expected the duration of symptoms that no condition explains, as in {from: 6h, to: 1y}")
+		c.reportAt(source.ReleaseFile, 0).errorf("course is missing: expected the durations of symptoms that no condition explains, such as {from: 6h, to: 1y}")
 	}
 	w := c.language
 	c.draft.Meta = model.Meta{
@@ -149,7 +150,7 @@ func (c *compiler) addMeta() {
 		LeakCourse:                  parseCourse(c.reportAt(source.ReleaseFile, 0), c.core.LeakCourse, model.Course{}),
 	}
 	if w.ModelID.Line != 0 && !model.ValidModelID(w.ModelID.Text) {
-		c.reportAt(w.File, w.ModelID.Line).errorf("invalid model id %q: expected lowercase letters, digits and dashes, as in service-en", w.ModelID.Text)
+		c.reportAt(w.File, w.ModelID.Line).errorf("invalid model ID %q: expected lowercase letters, digits and dashes, such as service-en", w.ModelID.Text)
 	}
 }
 
@@ -158,7 +159,7 @@ func (c *compiler) addMeta() {
 func (c *compiler) durationQuestion(key string, w source.Scalar) string {
 	text := c.requiredText(c.language.File, key, w)
 	if text != "" && strings.Count(text, model.SymptomPlaceholder) != 1 {
-		c.reportAt(c.language.File, w.Line).errorf("%s is %q: expected %s exactly once, in place of the symptom", key, text, model.SymptomPlaceholder)
+		c.reportAt(c.language.File, w.Line).errorf("invalid %s %q: expected %s exactly once, in place of the symptom", key, text, model.SymptomPlaceholder)
 	}
 	return text
 }
@@ -187,9 +188,9 @@ func (p reporter) errorf(format string, args ...any) {
 
 // atLine returns a reporter for another line of the file. If the line is unknown, the
 // line stays the same.
-func (p reporter) atLine(atLine int) reporter {
-	if atLine != 0 {
-		p.position.Line = atLine
+func (p reporter) atLine(line int) reporter {
+	if line != 0 {
+		p.position.Line = line
 	}
 	return p
 }
@@ -206,7 +207,8 @@ func parseOptional[T any](p reporter, w source.Scalar, parse func(string) (T, er
 	return value
 }
 
-// parseRequired is parseOptional for a required key.
+// parseRequired parses a scalar like parseOptional, but reports a problem if the key is
+// not set.
 func parseRequired[T any](p reporter, key string, w source.Scalar, parse func(string) (T, error)) (value T) {
 	if w.Line == 0 {
 		p.errorf("%s is missing", key)

@@ -11,7 +11,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile/source"
 )
 
-// condition is a condition of the sources with its draft.
+// condition is a condition in the sources with its draft.
 type condition struct {
 	*model.DraftCondition
 	source       *source.Condition
@@ -56,16 +56,15 @@ func (c *compiler) addConditions() {
 
 var icd10Pattern = regexp.MustCompile(`^[A-Z][0-9][0-9A-Z](\.[0-9A-Z]{1,4})?$`)
 
-// icd10Codes returns the ICD-10 codes of a condition as the API returns them, best match
-// first.
+// icd10Codes returns the ICD-10 codes of a condition in API format, best match first.
 func icd10Codes(p reporter, words source.ScalarOrList) string {
 	texts := make([]string, 0, len(words))
 	for _, w := range words {
 		switch at := p.atLine(w.Line); {
 		case !icd10Pattern.MatchString(w.Text):
-			at.errorf("ICD-10 code %q: expected one such as G43.9", w.Text)
+			at.errorf("invalid ICD-10 code %q: expected a code such as G43.9", w.Text)
 		case slices.Contains(texts, w.Text):
-			at.errorf("ICD-10 code %s is given twice", w.Text)
+			at.errorf("ICD-10 code %s is listed twice", w.Text)
 		}
 		texts = append(texts, w.Text)
 	}
@@ -82,7 +81,7 @@ func (c *compiler) checkConditionFields(p reporter, s *source.Condition) {
 }
 
 // lookupNamedItems returns the specialists or categories of a condition.
-func lookupNamedItems(p reporter, what, key string, words []source.Scalar, known map[string]*model.DraftNamedItem) []*model.DraftNamedItem {
+func lookupNamedItems(p reporter, kind, key string, words []source.Scalar, known map[string]*model.DraftNamedItem) []*model.DraftNamedItem {
 	if len(words) == 0 {
 		p.errorf("%s is missing", key)
 	}
@@ -91,23 +90,24 @@ func lookupNamedItems(p reporter, what, key string, words []source.Scalar, known
 		n := known[w.Text]
 		switch {
 		case n == nil:
-			p.atLine(w.Line).errorf("unknown %s %s: it is not in %s", what, w.Text, source.RegistryFile)
+			p.atLine(w.Line).errorf("unknown %s %s: add it to %s or use one listed there", kind, w.Text, source.RegistryFile)
 			continue
 		case slices.Contains(named, n):
-			p.atLine(w.Line).errorf("%s %s is listed twice", what, w.Text)
+			p.atLine(w.Line).errorf("%s %s is listed twice", kind, w.Text)
 		}
 		named = append(named, n)
 	}
 	return named
 }
 
-// setPrior sets the prior to the base multiplied by sex and age band. It stays zero for
-// sexes and age bands in which the condition does not occur.
+// setPrior sets the prior, by sex and age band, to the base probability times the
+// multipliers. The prior stays zero for sexes and age bands in which the condition does
+// not occur.
 func (c *compiler) setPrior(p reporter, d *condition) {
 	prior := d.source.Prior
 	base := prior.Per10000.Value / 10000
 	if !inOpenUnitInterval(base) {
-		p.atLine(prior.Per10000.Line).errorf("prior.per_10000 of %s is %v: expected a number above 0 and below 10000", d.source.Slug.Text, prior.Per10000.Value)
+		p.atLine(prior.Per10000.Line).errorf("invalid prior.per_10000 of %s: expected a number above 0 and below 10000, got %v", d.source.Slug.Text, prior.Per10000.Value)
 		return
 	}
 	d.Prevalence = prevalenceClass(prior.Per10000.Value)
@@ -125,12 +125,12 @@ func (c *compiler) setPrior(p reporter, d *condition) {
 		}
 	}
 	if !inOpenUnitInterval(highest) {
-		p.atLine(prior.Per10000.Line).errorf("the highest prior of %s over sexes and ages is %v: expected a probability strictly between 0 and 1", d.source.Slug.Text, highest)
+		p.atLine(prior.Per10000.Line).errorf("highest prior of %s over sexes and ages is %v: expected a probability strictly between 0 and 1", d.source.Slug.Text, highest)
 	}
 }
 
-// parseMultipliers parses a mapping from names to multipliers. Missing names default to
-// 1.
+// parseMultipliers parses a mapping from names to multipliers. Missing multipliers
+// default to 1.
 func parseMultipliers(p reporter, mapping map[source.Scalar]source.Number, names []string) []float64 {
 	values := slices.Repeat([]float64{1}, len(names))
 	for _, word := range keysByLine(mapping) {
@@ -140,7 +140,7 @@ func parseMultipliers(p reporter, mapping map[source.Scalar]source.Number, names
 		case i < 0:
 			p.atLine(word.Line).errorf("unknown key %s: expected one of %v", word.Text, names)
 		case number.Line == 0 || number.Value != 0 && !isMultiplier(number.Value):
-			p.atLine(word.Line).errorf("multiplier %v of %s: expected 0 or a positive number", number.Value, word.Text)
+			p.atLine(word.Line).errorf("invalid multiplier %v of %s: expected 0 or a positive number", number.Value, word.Text)
 		default:
 			values[i] = number.Value
 		}
@@ -160,11 +160,11 @@ func (c *compiler) addFindings(d *condition) {
 		}
 		switch {
 		case o.Kind == model.RiskFactor:
-			p.errorf("%s is a risk factor: it belongs under risk_factors", word.Text)
+			p.errorf("%s is a risk factor: move it to risk_factors", word.Text)
 		case !inOpenUnitInterval(share):
-			p.errorf("share %v of %s in %s: expected a probability strictly between 0 and 1", share, word.Text, d.source.Slug.Text)
+			p.errorf("invalid share %v of %s in %s: expected a probability strictly between 0 and 1", share, word.Text, d.source.Slug.Text)
 		case share < o.Leak:
-			p.errorf("share %v of %s in %s is below its background %v: raise it, or declare it under protective", share, word.Text, d.source.Slug.Text, o.Leak)
+			p.errorf("share %v of %s in %s is below its background %v: raise the share, or move the finding to protective", share, word.Text, d.source.Slug.Text, o.Leak)
 		default:
 			d.Findings = append(d.Findings, model.DraftFinding{Observation: o.DraftObservation, Probability: share})
 		}
@@ -182,11 +182,11 @@ func (c *compiler) addProtectiveFindings(d *condition) {
 		_, both := findings[word.Text]
 		switch {
 		case o.Kind == model.RiskFactor:
-			p.errorf("%s is a risk factor: it belongs under risk_factors", word.Text)
+			p.errorf("%s is a risk factor: move it to risk_factors", word.Text)
 		case both:
-			p.errorf("%s is both protective and a finding of %s: remove one of the two", word.Text, d.source.Slug.Text)
+			p.errorf("%s is both protective and a finding of %s: remove one entry", word.Text, d.source.Slug.Text)
 		case !inOpenUnitInterval(factor.Present.Value) || factor.Absent.Value < 1 || !isMultiplier(factor.Absent.Value):
-			p.errorf("%s is protective against %s: expected present between 0 and 1, and absent of 1 or more, got %v and %v", word.Text, d.source.Slug.Text, factor.Present.Value, factor.Absent.Value)
+			p.errorf("invalid multipliers of %s, which is protective against %s: expected present between 0 and 1 and absent of at least 1, got %v and %v", word.Text, d.source.Slug.Text, factor.Present.Value, factor.Absent.Value)
 		default:
 			d.Factors = append(d.Factors, model.DraftFactor{Observation: o.DraftObservation, Present: factor.Present.Value, Absent: factor.Absent.Value})
 		}
@@ -202,9 +202,9 @@ func (c *compiler) addRiskFactors(d *condition) {
 		}
 		switch {
 		case o.Kind != model.RiskFactor:
-			p.errorf("%s is not a risk factor: it belongs under findings or protective", word.Text)
+			p.errorf("%s is not a risk factor: move it to findings or protective", word.Text)
 		case !isMultiplier(risk):
-			p.errorf("relative risk %v of %s: expected a positive number", risk, word.Text)
+			p.errorf("invalid relative risk %v of %s: expected a positive number", risk, word.Text)
 		default:
 			present, absent := oddsMultipliers(risk, o.Leak)
 			d.Factors = append(d.Factors, model.DraftFactor{Observation: o.DraftObservation, Present: present, Absent: absent})
@@ -212,46 +212,46 @@ func (c *compiler) addRiskFactors(d *condition) {
 	}
 }
 
-// linkedObservation returns the observation that a condition names, if it exists and a
-// patient can have both.
+// linkedObservation returns the observation to which a condition refers, if it exists
+// and a patient can have both.
 func (c *compiler) linkedObservation(p reporter, d *condition, slug string) *observation {
 	o := c.observations[slug]
 	switch {
 	case o == nil:
 		p.errorf("unknown observation %s", slug)
 	case disjointSexes(o.Sex, d.Sex):
-		p.errorf("%s occurs with sex %v only, %s applies to %v only: they can never occur together", d.source.Slug.Text, d.Sex, slug, o.Sex)
+		p.errorf("%s occurs only with sex %v, but %s applies only to sex %v: they can never occur together", d.source.Slug.Text, d.Sex, slug, o.Sex)
 	case o.AgeTo < d.AgeFrom || o.AgeFrom > d.AgeTo:
-		p.errorf("%s occurs from %d to %d months of age, %s applies from %d to %d: they can never occur together", d.source.Slug.Text, d.AgeFrom, d.AgeTo, slug, o.AgeFrom, o.AgeTo)
+		p.errorf("%s occurs from %d to %d months of age, but %s applies from %d to %d months: they can never occur together", d.source.Slug.Text, d.AgeFrom, d.AgeTo, slug, o.AgeFrom, o.AgeTo)
 	}
 	return o
 }
 
-// checkEmergencyPath checks that patients can report an emergency: by a finding that is
-// an emergency on its own, or by a tuple of findings and risk factors. Observations that
-// patients are never asked about do not count.
+// checkEmergencyPath checks that patients can report an emergency: through a finding
+// that is an emergency on its own, or through a tuple of findings and risk factors.
+// Observations without a question for patients do not count.
 func (c *compiler) checkEmergencyPath(p reporter, d *condition) {
 	if d.Triage < model.Emergency {
 		return
 	}
-	var named []*model.DraftObservation
+	var reportable []*model.DraftObservation
 	for _, f := range d.Findings {
-		asked := !c.observationsByDraft[f.Observation].source.Professional.Value
-		if asked && f.Observation.Seriousness >= model.SeriousnessEmergency {
+		isAsked := !c.observationsByDraft[f.Observation].source.Professional.Value
+		if isAsked && f.Observation.Seriousness >= model.SeriousnessEmergency {
 			return
 		}
-		named = append(named, f.Observation)
+		reportable = append(reportable, f.Observation)
 	}
 	for _, f := range d.Factors {
 		if f.Observation.Kind == model.RiskFactor {
-			named = append(named, f.Observation)
+			reportable = append(reportable, f.Observation)
 		}
 	}
 	for _, t := range c.draft.Tuples {
-		isNamed := func(o *model.DraftObservation) bool { return slices.Contains(named, o) }
-		if t.Level >= model.Emergency && !slices.ContainsFunc(t.Observations, func(o *model.DraftObservation) bool { return !isNamed(o) }) {
+		isReportable := func(o *model.DraftObservation) bool { return slices.Contains(reportable, o) }
+		if t.Level >= model.Emergency && !slices.ContainsFunc(t.Observations, func(o *model.DraftObservation) bool { return !isReportable(o) }) {
 			return
 		}
 	}
-	p.atLine(d.source.TriageLevel.Line).errorf("%s is an %v without an emergency path: none of its findings has the seriousness emergency or emergency_ambulance, and no tuple of that level is among them", d.source.Slug.Text, d.Triage)
+	p.atLine(d.source.TriageLevel.Line).errorf("%s has the triage level %v but no emergency path: add a finding with seriousness emergency or emergency_ambulance, or a tuple of its observations with such a level", d.source.Slug.Text, d.Triage)
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// addDefaultDetails completes what conditions specify about groups. If a condition lists
-// a symptom but none of the items of a group that details it (severity, duration,
+// addDefaultDetails adds default findings for groups. If a condition lists a symptom
+// but none of the items of a group that describes its details (severity, duration,
 // location), the condition is neutral about the detail: its patients have each item as
 // often as anyone with the symptom. Without the default, package inference would assume
 // that the items never occur, and any detail would count against the condition.
 func addDefaultDetails(draft *model.Draft) {
-	for added := true; added; { // repeat, because an item may be detailed by another group
+	for added := true; added; { // repeat, because another group may describe details of an item
 		added = false
 		for _, g := range draft.Groups {
 			if g.Parent == nil || g.Parent.Leak == 0 {
-				continue // no detail, or already rejected
+				continue // not a detail, or already rejected
 			}
 			for _, d := range draft.Conditions {
 				added = addDefaultFindings(d, g) || added
@@ -36,7 +36,7 @@ func addDefaultFindings(d *model.DraftCondition, g *model.DraftGroup) (added boo
 	}
 	for _, o := range g.Items {
 		if o.Leak == 0 || disjointSexes(o.Sex, d.Sex) || o.AgeTo < d.AgeFrom || o.AgeFrom > d.AgeTo {
-			continue // no patient has both, or already rejected
+			continue // no patient can have both, or already rejected
 		}
 		d.Findings = append(d.Findings, model.DraftFinding{Observation: o, Probability: defaultProbability(parent, g.Parent.Leak, o.Leak)})
 		added = true
@@ -59,13 +59,14 @@ func refersTo(d *model.DraftCondition, o *model.DraftObservation) bool {
 	return findingProbability(d, o) > 0 || slices.ContainsFunc(d.Factors, func(f model.DraftFactor) bool { return f.Observation == o })
 }
 
-// roundingMargin keeps rounding errors from lifting the shares of the items above the
-// parent's limit.
+// roundingMargin prevents rounding errors from raising the shares of the items above
+// the limit of the parent.
 const roundingMargin = 1 - 1e-9
 
-// defaultProbability returns the share of an item for a given share of its parent, if the
-// item is as frequent as in anyone with the parent: share(parent)
-// leak(item)/leak(parent), written so that it cannot fall below the item's leak.
+// defaultProbability returns the share of an item for a given share of its parent, if
+// the item is as frequent as in anyone with the parent: share(parent)
+// leak(item)/leak(parent). The expression is written so that the result cannot fall
+// below the leak of the item.
 func defaultProbability(parent, parentLeak, leak float64) float64 {
 	return leak + (parent-parentLeak)*(leak/parentLeak)*roundingMargin
 }

@@ -15,16 +15,16 @@ func (c *compiler) addDrugs() {
 			continue
 		}
 		d := &model.DraftDrug{Number: c.registeredNumber(p, ids, "drug", s.Slug.Text, model.DrugPrefix), ATC: s.ATC.Text}
-		switch before := codes[s.ATC.Text]; {
+		switch previous := codes[s.ATC.Text]; {
 		case !model.ValidATC(s.ATC.Text):
-			p.atLine(s.ATC.Line).errorf("invalid atc %q of %s: expected a substance code, such as C07AB02", s.ATC.Text, s.Slug.Text)
-		case before != nil:
-			p.atLine(s.ATC.Line).errorf("atc %s of %s is already used by %s (%s:%d)", s.ATC.Text, s.Slug.Text, before.Slug.Text, before.File, before.ATC.Line)
+			p.atLine(s.ATC.Line).errorf("invalid atc %q of %s: expected a substance code such as C07AB02", s.ATC.Text, s.Slug.Text)
+		case previous != nil:
+			p.atLine(s.ATC.Line).errorf("atc %s of %s is already used by %s (%s:%d)", s.ATC.Text, s.Slug.Text, previous.Slug.Text, previous.File, previous.ATC.Line)
 		default:
 			codes[s.ATC.Text] = s
 		}
 		if s.Source.Line != 0 && (s.Source.Text == "" || len(s.RiskFactors) == 0) {
-			p.atLine(s.Source.Line).errorf("source of %s: expected both factors and their source", s.Slug.Text)
+			p.atLine(s.Source.Line).errorf("invalid source of %s: expected both risk factors and their source", s.Slug.Text)
 		}
 		d.RiskFactors = c.riskFactors(s.File, s.Slug.Text, s.RiskFactors)
 		c.drugs[s.Slug.Text] = d
@@ -33,7 +33,7 @@ func (c *compiler) addDrugs() {
 }
 
 // riskFactors returns the risk factors that a drug or a disease implies.
-func (c *compiler) riskFactors(file, of string, slugs []source.Scalar) []*model.DraftObservation {
+func (c *compiler) riskFactors(file, owner string, slugs []source.Scalar) []*model.DraftObservation {
 	var factors []*model.DraftObservation
 	listed := map[string]bool{}
 	for _, slug := range slugs {
@@ -41,7 +41,7 @@ func (c *compiler) riskFactors(file, of string, slugs []source.Scalar) []*model.
 		o := c.riskFactor(p, slug.Text)
 		switch {
 		case listed[slug.Text]:
-			p.errorf("%s lists the factor %s twice", of, slug.Text)
+			p.errorf("%s lists the risk factor %s twice", owner, slug.Text)
 		case o != nil:
 			factors = append(factors, o.DraftObservation)
 		}
@@ -66,25 +66,25 @@ func (c *compiler) riskFactor(p reporter, slug string) *observation {
 
 func (c *compiler) nameDrug(d *model.DraftDrug, s *source.Drug, w *source.Localization) {
 	if w == nil {
-		c.reportAt(s.File, s.Slug.Line).errorf("drug %s has no words in language %s", s.Slug.Text, c.language.Tag.Text)
+		c.reportAt(s.File, s.Slug.Line).errorf("drug %s has no texts in language %s", s.Slug.Text, c.language.Tag.Text)
 		return
 	}
 	d.Name, _ = c.requiredNames(w)
 	d.Synonyms, d.Brands = scalarTexts(w.Synonyms), scalarTexts(w.Brands)
 }
 
-// checkDrugWordings rejects a name or brand shared by two drugs, because a patient taking
-// one must not be recorded as taking the other.
+// checkDrugWordings rejects a name or brand that two drugs share, because a patient who
+// takes one must not be recorded as taking the other.
 func (c *compiler) checkDrugWordings() {
-	taken := map[string]wordingUse{}
+	used := map[string]wordingUse{}
 	for _, w := range c.language.Drugs {
-		own := map[string]bool{}
+		seen := map[string]bool{}
 		for _, wording := range append(append([]source.Scalar{w.Name}, w.Synonyms...), w.Brands...) {
-			c.checkUniqueWording(taken, "drug", w, wording, "drug "+w.Slug.Text)
-			if key := foldWording(wording.Text); own[key] && key != "" {
+			c.checkUniqueWording(used, "drug", w, wording, "drug "+w.Slug.Text)
+			if key := foldWording(wording.Text); seen[key] && key != "" {
 				c.reportAt(w.File, wording.Line).errorf("%q is listed twice under drug %s", wording.Text, w.Slug.Text)
 			}
-			own[foldWording(wording.Text)] = true
+			seen[foldWording(wording.Text)] = true
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	hour = 60 // in minutes, as are all units below
+	hour = 60 // minutes, like all units below
 	day  = 24 * hour
 	year = 365 * day
 )
@@ -30,36 +30,36 @@ func parseDuration(p reporter, w source.Scalar) (minutes uint32, ok bool) {
 	return minutes, err == nil
 }
 
-// parseCourse parses the middle 80 % of a course. If the range is unset, it returns
-// leftOut.
-func parseCourse(p reporter, r source.Range, leftOut model.Course) model.Course {
+// parseCourse parses the middle 80 % of a course. If the range is unset or invalid, it
+// returns defaultCourse.
+func parseCourse(p reporter, r source.Range, defaultCourse model.Course) model.Course {
 	if r.Line() == 0 {
-		return leftOut
+		return defaultCourse
 	}
 	if r.From.Line == 0 || r.To.Line == 0 {
-		p.atLine(r.Line()).errorf("incomplete course: expected both times, as in {from: 2d, to: 14d}")
-		return leftOut
+		p.atLine(r.Line()).errorf("incomplete course: expected both times, such as {from: 2d, to: 14d}")
+		return defaultCourse
 	}
 	from, okFrom := parseDuration(p, r.From)
 	to, okTo := parseDuration(p, r.To)
 	if !okFrom || !okTo {
-		return leftOut
+		return defaultCourse
 	}
 	if from == 0 || from >= to {
-		p.atLine(r.Line()).errorf("invalid course from %s to %s: expected a time above 0 and a longer one", r.From.Text, r.To.Text)
-		return leftOut
+		p.atLine(r.Line()).errorf("invalid course from %s to %s: expected a time above 0 and a longer time", r.From.Text, r.To.Text)
+		return defaultCourse
 	}
 	return model.NewCourse(float64(from), float64(to))
 }
 
-// parseDurationRange parses how long the parent of an observation has lasted: at least
-// from, which defaults to 0, and less than to, which defaults to no limit.
+// parseDurationRange parses the range of the duration of an observation's parent: at
+// least from, which defaults to 0, and less than to, which defaults to no limit.
 func parseDurationRange(p reporter, s *source.Observation) (from, to uint32) {
 	if s.Duration.Line() == 0 {
 		return 0, 0
 	}
 	if s.Relation.Text != model.DurationRelation.String() {
-		p.atLine(s.Duration.Line()).errorf("%s sets a duration: only children with relation duration may", s.Slug.Text)
+		p.atLine(s.Duration.Line()).errorf("%s sets a duration, but does not have the relation duration", s.Slug.Text)
 	}
 	okFrom, okTo := true, true
 	if s.Duration.From.Line != 0 {
@@ -70,7 +70,7 @@ func parseDurationRange(p reporter, s *source.Observation) (from, to uint32) {
 		to, okTo = parseDuration(p, s.Duration.To)
 	}
 	if okFrom && okTo && from >= to {
-		p.atLine(s.Duration.Line()).errorf("%s lasts from %s to less than %s: the range is empty", s.Slug.Text, s.Duration.From.Text, s.Duration.To.Text)
+		p.atLine(s.Duration.Line()).errorf("duration range of %s from %s to less than %s is empty", s.Slug.Text, s.Duration.From.Text, s.Duration.To.Text)
 	}
 	return from, to
 }

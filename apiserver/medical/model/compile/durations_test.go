@@ -79,15 +79,15 @@ func TestCompileRejectsInvalidDurations(t *testing.T) {
 	course := func(text string) []edit {
 		return []edit{{neurology, "    acuteness: acute\n", "    acuteness: acute\n    course: " + text + "\n"}}
 	}
-	const form = "expected a whole number and one of min, h, d, w, mo, y, as in 6h or 2w"
+	const form = "expected a whole number and one of min, h, d, w, mo, y, such as 6h or 2w"
 	both := append(withDurationRange("    lasts: {from: 2d, to: 9d}\n"),
 		edit{head, "    relation: severity\n    background: 0.004", "    relation: duration\n    lasts: {from: 1w, to: 3w}\n    background: 0.004"})
 	runRejectionTests(t, "en", []rejectionTest{
-		{"a course of another unit", course("{from: 1d, to: 2q}"), []wantProblem{{neurology, "course:", `time "2q": ` + form}}},
-		{"a course of no unit", course("{from: 1, to: 2d}"), []wantProblem{{neurology, "course:", `time "1": ` + form}}},
-		{"a course of half a day", course("{from: 0.5d, to: 2d}"), []wantProblem{{neurology, "course:", `time "0.5d": ` + form}}},
-		{"a course of no number", course("{from: d, to: 2d}"), []wantProblem{{neurology, "course:", `time "d": ` + form}}},
-		{"a course longer than can be said", course("{from: 1d, to: 9000y}"), []wantProblem{{neurology, "course:", `time "9000y": ` + form}}},
+		{"a course of another unit", course("{from: 1d, to: 2q}"), []wantProblem{{neurology, "course:", `invalid duration "2q": ` + form}}},
+		{"a course of no unit", course("{from: 1, to: 2d}"), []wantProblem{{neurology, "course:", `invalid duration "1": ` + form}}},
+		{"a course of half a day", course("{from: 0.5d, to: 2d}"), []wantProblem{{neurology, "course:", `invalid duration "0.5d": ` + form}}},
+		{"a course of no number", course("{from: d, to: 2d}"), []wantProblem{{neurology, "course:", `invalid duration "d": ` + form}}},
+		{"a course longer than can be said", course("{from: 1d, to: 9000y}"), []wantProblem{{neurology, "course:", `invalid duration "9000y": ` + form}}},
 		{"a course without a beginning", course("{to: 2d}"), []wantProblem{{neurology, "course:", "incomplete course: expected both times"}}},
 		{"a course without an end", course("{from: 2d}"), []wantProblem{{neurology, "course:", "incomplete course"}}},
 		{"a course that runs backwards", course("{from: 3d, to: 2d}"), []wantProblem{{neurology, "course:", "course from 3d to 2d"}}},
@@ -97,15 +97,15 @@ func TestCompileRejectsInvalidDurations(t *testing.T) {
 		{"a course of no condition that runs backwards", []edit{{release, "{from: 6h, to: 1y}", "{from: 6h, to: 1h}"}}, []wantProblem{{release, "course", "course from 6h to 1h"}}},
 
 		{"a time of a severity", []edit{{head, "    relation: severity\n    background: 0.02", "    relation: severity\n    lasts: {from: 1d}\n    background: 0.02"}}, []wantProblem{
-			{head, "lasts", "headache_mild sets a duration: only children with relation duration may"},
+			{head, "lasts", "headache_mild sets a duration, but does not have the relation duration"},
 		}},
-		{"a time of no unit", withDurationRange("    lasts: {from: 3, to: x}\n"), []wantProblem{{head, "lasts", `time "3": ` + form}, {head, "lasts", `time "x": ` + form}}},
-		{"a time that is none", withDurationRange("    lasts: {from: 3d, to: 3d}\n"), []wantProblem{{head, "lasts", "headache_mild lasts from 3d to less than 3d: the range is empty"}}},
-		{"times that overlap", both, []wantProblem{{head, "lasts: {from: 1w", "headache_severe begins before headache_mild ends, but comes after it in group headache_severity"}}},
+		{"a time of no unit", withDurationRange("    lasts: {from: 3, to: x}\n"), []wantProblem{{head, "lasts", `invalid duration "3": ` + form}, {head, "lasts", `invalid duration "x": ` + form}}},
+		{"a time that is none", withDurationRange("    lasts: {from: 3d, to: 3d}\n"), []wantProblem{{head, "lasts", "duration range of headache_mild from 3d to less than 3d is empty"}}},
+		{"times that overlap", both, []wantProblem{{head, "lasts: {from: 1w", "duration of headache_severe overlaps with headache_mild, the previous item of group headache_severity: list shorter durations first, without overlap"}}},
 		{"times out of order", append(withDurationRange("    lasts: {from: 3w}\n"),
 			edit{head, "    relation: severity\n    background: 0.004", "    relation: duration\n    lasts: {to: 3w}\n    background: 0.004"}),
-			[]wantProblem{{head, "lasts: {to: 3w}", "headache_severe begins before headache_mild ends"}}},
-		{"an unknown topic", []edit{{head, "background: 0.03\n", "background: 0.03\n    topic: accident\n"}}, []wantProblem{{head, "topic", `unknown topic "accident", expected one of none, injury`}}},
+			[]wantProblem{{head, "lasts: {to: 3w}", "duration of headache_severe overlaps with headache_mild, the previous item of group headache_severity: list shorter durations first, without overlap"}}},
+		{"an unknown topic", []edit{{head, "background: 0.03\n", "background: 0.03\n    topic: accident\n"}}, []wantProblem{{head, "topic", `unknown topic "accident": expected one of none, injury`}}},
 	})
 }
 

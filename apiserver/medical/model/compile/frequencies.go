@@ -13,34 +13,34 @@ import (
 // checkFrequencies reports the lines of leaks and shares that make a child more frequent
 // than its parent, or the items of a group together more frequent than their parent.
 func (c *compiler) checkFrequencies(release *model.Release) {
-	for e := range release.FrequencyViolations() {
-		part, whole := c.observationsAt(e.Children), c.observationsAt([]model.ObservationIndex{e.Parent})
+	for v := range release.FrequencyViolations() {
+		part, whole := c.observationsAt(v.Children), c.observationsAt([]model.ObservationIndex{v.Parent})
 		if hasNoLeak(part) || hasNoLeak(whole) {
 			continue // already rejected
 		}
-		if e.Condition == model.None {
+		if v.Condition == model.None {
 			first := part[0].source
-			c.reportAt(first.File, first.Background.Line).errorf("background %s of %s exceeds the %s of %s: a part cannot be more frequent than the whole",
-				formatProbability(e.Probability), joinSlugs(part), formatProbability(e.Limit), joinSlugs(whole))
+			c.reportAt(first.File, first.Background.Line).errorf("background %s of %s exceeds the background %s of %s: a part cannot be more frequent than the whole",
+				formatProbability(v.Probability), joinSlugs(part), formatProbability(v.Limit), joinSlugs(whole))
 			continue
 		}
-		d := c.conditionsByDraft[c.draft.Conditions[e.Condition]]
+		d := c.conditionsByDraft[c.draft.Conditions[v.Condition]]
 		line, _ := d.findingLine(part)
 		p := c.reportAt(d.source.File, line)
 		if _, listed := d.findingLine(whole); !listed {
 			if len(part) > 1 {
 				continue // already reported for each child
 			}
-			p.errorf("%s lists %s but not %s, whose share then defaults to its background: list it too", d.source.Slug.Text, joinSlugs(part), joinSlugs(whole))
+			p.errorf("%s lists %s but not %s, whose share defaults to its background: list both", d.source.Slug.Text, joinSlugs(part), joinSlugs(whole))
 			continue
 		}
-		p.errorf("share %s of %s in %s is too high given %s: with these backgrounds it can be at most %s",
-			formatProbability(e.Probability), joinSlugs(part), d.source.Slug.Text, joinSlugs(whole), formatLimit(e.Limit))
+		p.errorf("share %s of %s in %s is too high given %s: with these backgrounds, the maximum is %s",
+			formatProbability(v.Probability), joinSlugs(part), d.source.Slug.Text, joinSlugs(whole), formatLimit(v.Limit))
 	}
 }
 
-// observationsAt returns the sources of observations. It relies on Draft.Build, which
-// sorts the draft in the order of the release.
+// observationsAt returns the observations at the given indexes. It relies on
+// Draft.Build, which sorts the draft in release order.
 func (c *compiler) observationsAt(indexes []model.ObservationIndex) []*observation {
 	list := make([]*observation, len(indexes))
 	for i, index := range indexes {
@@ -82,7 +82,7 @@ func (d *condition) findingLine(list []*observation) (line int, listed bool) {
 	return line, listed
 }
 
-// formatProbability formats a share as an author would write it.
+// formatProbability formats a share the way an author would write it.
 func formatProbability(p float64) string { return strconv.FormatFloat(p, 'g', 4, 64) }
 
 // formatLimit formats a limit rounded down, so that the printed share satisfies it.

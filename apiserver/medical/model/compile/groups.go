@@ -32,7 +32,7 @@ func (c *compiler) addGroups() {
 
 func (c *compiler) addGroupItems(g *model.DraftGroup, s *source.Group) {
 	if len(s.Items) < 2 {
-		c.reportAt(s.File, s.Slug.Line).errorf("group %s has %d items, expected two or more: a single one needs no group", s.Slug.Text, len(s.Items))
+		c.reportAt(s.File, s.Slug.Line).errorf("group %s has %d items: expected at least two", s.Slug.Text, len(s.Items))
 	}
 	for _, item := range s.Items {
 		p := c.reportAt(s.File, item.Line)
@@ -45,27 +45,27 @@ func (c *compiler) addGroupItems(g *model.DraftGroup, s *source.Group) {
 			p.errorf("%s is already an item of group %s: an observation belongs to at most one group", item.Text, o.group.Slug.Text)
 			continue
 		case o.source.Professional.Value:
-			p.errorf("%s is professional: patients are never asked about it, so remove it from the group", item.Text)
+			p.errorf("%s is professional and has no question for patients: remove it from the group", item.Text)
 		case o.Parent != nil && g.Parent == nil:
-			p.errorf("%s has a different parent from group %s: all items of a group must be children of the group's parent", item.Text, s.Slug.Text)
+			p.errorf("%s has a different parent than group %s: all items of a group must be children of the parent of the group", item.Text, s.Slug.Text)
 		}
 		o.group = s
 		g.Items = append(g.Items, o.DraftObservation)
 	}
 }
 
-// checkGroupOrder rejects an order for groups that cannot have one: only single-choice
-// groups of severity or duration run from less to more.
+// checkGroupOrder rejects ordered groups that cannot have an order: only single-choice
+// groups of severity or duration run from least to most.
 func (c *compiler) checkGroupOrder(p reporter, g *model.DraftGroup, s *source.Group) {
 	if !g.Ordered {
 		return
 	}
 	if g.Type != model.GroupSingle || s.Parent.Line == 0 {
-		p.atLine(s.Ordered.Line).errorf("group %s is ordered: it must be group_single and have a parent", s.Slug.Text)
+		p.atLine(s.Ordered.Line).errorf("ordered group %s must be group_single and have a parent", s.Slug.Text)
 	}
 	for i, o := range g.Items {
 		if o.Relation != model.SeverityRelation && o.Relation != model.DurationRelation {
-			p.atLine(s.Items[i].Line).errorf("group %s is ordered, but an item has the relation %v: expected severity or duration", s.Slug.Text, o.Relation)
+			p.atLine(s.Items[i].Line).errorf("item of ordered group %s has the relation %v: expected severity or duration", s.Slug.Text, o.Relation)
 		}
 	}
 }
@@ -76,28 +76,28 @@ func (c *compiler) checkDurationOverlap(g *model.DraftGroup, s *source.Group) {
 	if g.Type != model.GroupSingle {
 		return
 	}
-	var before *model.DraftObservation
+	var previous *model.DraftObservation
 	for _, o := range g.Items {
 		if o.DurationTo == 0 {
 			continue
 		}
-		if before != nil && o.DurationFrom < before.DurationTo {
-			own, earlier := c.observationsByDraft[o].source, c.observationsByDraft[before].source
-			c.reportAt(own.File, own.Duration.Line()).errorf("%s begins before %s ends, but comes after it in group %s: items must not overlap, shorter durations first",
-				own.Slug.Text, earlier.Slug.Text, s.Slug.Text)
+		if previous != nil && o.DurationFrom < previous.DurationTo {
+			own, previousSource := c.observationsByDraft[o].source, c.observationsByDraft[previous].source
+			c.reportAt(own.File, own.Duration.Line()).errorf("duration of %s overlaps with %s, the previous item of group %s: list shorter durations first, without overlap",
+				own.Slug.Text, previousSource.Slug.Text, s.Slug.Text)
 		}
-		before = o
+		previous = o
 	}
 }
 
 func (c *compiler) addTuples() {
-	taken := map[string]bool{}
+	used := map[string]bool{}
 	for _, s := range c.core.Tuples {
 		p := c.reportAt(s.File, s.Slug.Line)
-		if !checkSlug(p, "tuple", s.Slug.Text, taken[s.Slug.Text]) {
+		if !checkSlug(p, "tuple", s.Slug.Text, used[s.Slug.Text]) {
 			continue
 		}
-		taken[s.Slug.Text] = true
+		used[s.Slug.Text] = true
 		t := model.DraftTuple{
 			Level:  parseRequired(p, "level", s.Level, model.ParseTriageLevel),
 			Reason: c.requiredText(s.File, "reason of tuple "+s.Slug.Text, s.Reason),
@@ -106,7 +106,7 @@ func (c *compiler) addTuples() {
 			p.atLine(s.Level.Line).errorf("tuple %s has no triage level", s.Slug.Text)
 		}
 		if len(s.Observations) < 2 {
-			p.errorf("tuple %s has %d observations, expected two or more", s.Slug.Text, len(s.Observations))
+			p.errorf("tuple %s has %d observations: expected at least two", s.Slug.Text, len(s.Observations))
 		}
 		seen := map[string]bool{}
 		for _, w := range s.Observations {

@@ -24,17 +24,17 @@ func (c *compiler) addLabTests() {
 	}
 	for _, o := range c.draft.Observations {
 		if own := c.observationsByDraft[o]; o.Kind == model.LabResult && own.labTest == nil {
-			c.reportAtObservation(own).errorf("laboratory result %s belongs to no laboratory test: list it in the results of one", own.source.Slug.Text)
+			c.reportAtObservation(own).errorf("laboratory result %s does not belong to a laboratory test: add it to the results of a test", own.source.Slug.Text)
 		}
 	}
 }
 
-// backgroundTolerance is the tolerated excess over 1 of the sum of result backgrounds,
-// due to rounding.
+// backgroundTolerance is the tolerance for rounding errors by which the sum of result
+// backgrounds may exceed 1.
 const backgroundTolerance = 1e-9
 
-// addLabResults adds the results of a test, and rejects results that cannot exclude each
-// other.
+// addLabResults adds the results of a test, and rejects results that cannot be mutually
+// exclusive.
 func (c *compiler) addLabResults(p reporter, t *model.DraftLabTest, s *source.LabTest) {
 	if len(s.Results) == 0 {
 		p.errorf("laboratory test %s has no results", s.Slug.Text)
@@ -45,7 +45,7 @@ func (c *compiler) addLabResults(p reporter, t *model.DraftLabTest, s *source.La
 		o := c.linkableLabResult(p, s.Results[word])
 		result := parseOptional(p, word, model.ParseResultType)
 		if word.Text == model.NoLabResult.String() {
-			p.errorf("%s is not a result of a laboratory test", word.Text)
+			p.errorf("unknown result %s: expected the result of a laboratory test", word.Text)
 		}
 		if o == nil {
 			continue
@@ -55,21 +55,21 @@ func (c *compiler) addLabResults(p reporter, t *model.DraftLabTest, s *source.La
 		t.Results = append(t.Results, o.DraftObservation)
 	}
 	if backgrounds > 1+backgroundTolerance {
-		p.errorf("the backgrounds of the results of %s add up to %s: mutually exclusive results add up to at most 1", s.Slug.Text, formatProbability(backgrounds))
+		p.errorf("backgrounds of the results of %s add up to %s: mutually exclusive results must add up to at most 1", s.Slug.Text, formatProbability(backgrounds))
 	}
 }
 
-// linkableLabResult returns the observation that a test names, if it can be one of its
-// results.
+// linkableLabResult returns the observation to which a test refers, if it can be a
+// result of the test.
 func (c *compiler) linkableLabResult(p reporter, slug source.Scalar) *observation {
 	o := c.observations[slug.Text]
 	switch {
 	case o == nil:
 		p.errorf("unknown observation %s", slug.Text)
 	case o.Kind != model.LabResult:
-		p.errorf("%s is a %v: the results of laboratory tests are of kind lab_result", slug.Text, o.Kind)
+		p.errorf("%s is a %v: expected an observation of kind lab_result", slug.Text, o.Kind)
 	case o.labTest != nil:
-		p.errorf("%s is already a result of %s: a result belongs to one test", slug.Text, o.labTest.Slug.Text)
+		p.errorf("%s is already a result of %s: a result must belong to one test only", slug.Text, o.labTest.Slug.Text)
 	case o.group != nil:
 		p.errorf("%s is an item of group %s: the results of a test already form a group", slug.Text, o.group.Slug.Text)
 	default:
@@ -81,7 +81,7 @@ func (c *compiler) linkableLabResult(p reporter, slug source.Scalar) *observatio
 // nameLabTest sets the names and the category of a test.
 func (c *compiler) nameLabTest(t *model.DraftLabTest, s *source.LabTest, w *source.Localization) {
 	if w == nil {
-		c.reportAt(s.File, s.Slug.Line).errorf("laboratory test %s has no words in language %s", s.Slug.Text, c.language.Tag.Text)
+		c.reportAt(s.File, s.Slug.Line).errorf("laboratory test %s has no texts in language %s", s.Slug.Text, c.language.Tag.Text)
 		return
 	}
 	t.Name, t.CommonName = c.requiredNames(w)

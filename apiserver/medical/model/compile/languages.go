@@ -12,15 +12,15 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile/source"
 )
 
-// All compiles the content in all its languages, in parallel. It reports problems that
-// languages share only once.
+// All compiles the content in all languages in parallel. It reports each problem that
+// several languages share only once.
 func All(content fs.FS) ([]*Result, error) {
 	languages, err := source.ListLanguages(content)
 	if err != nil {
 		return nil, err
 	}
 	if len(languages) == 0 {
-		return nil, errors.New("the content has no language: expected a folder such as lang/en")
+		return nil, errors.New("content has no languages: expected a directory such as lang/en")
 	}
 	all := make([]languageResult, len(languages))
 	var compiling sync.WaitGroup
@@ -37,7 +37,7 @@ type languageResult struct {
 	err    error
 }
 
-// mergeResults returns the results of all languages, or the problems of all.
+// mergeResults returns the results of all languages, or their combined problems.
 func mergeResults(languages []string, all []languageResult) ([]*Result, error) {
 	var results []*Result
 	var problems source.ValidationError

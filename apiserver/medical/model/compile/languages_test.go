@@ -165,28 +165,28 @@ func TestCompileRejectsInvalidDerivedLanguages(t *testing.T) {
 	t.Parallel()
 	runRejectionTests(t, "en-us", []rejectionTest{
 		{"a replacement of what does not occur in the language en", withAmerican(edit{american, "", "  oesophagus: esophagus\n"}), []wantProblem{
-			{american, "oesophagus", `"oesophagus" is replaced by "esophagus", but does not occur in the language en`},
+			{american, "oesophagus", `unused replacement of "oesophagus" by "esophagus": the word does not occur in language en`},
 		}},
-		{"a replacement of part of a word", withAmerican(edit{american, "", "  haemorrh: hemorrh\n"}), []wantProblem{{american, "haemorrh:", "does not occur in the language en"}}},
-		{"a replacement of what is overridden", withAmerican(edit{americanWords, "", "conditions: {brain_bleed: {name: Bleed}}\n"}), []wantProblem{{american, "haemorrhage", "does not occur in the language en"}}},
-		{"a replacement by nothing", withAmerican(edit{american, "", "  headache:\n"}), []wantProblem{{american, "headache", `"headache" is replaced by "": expected two different words`}}},
-		{"a replacement of nothing", withAmerican(edit{american, "", "  \"\": headache\n"}), []wantProblem{{american, `""`, `"" is replaced by "headache"`}}},
-		{"a word replaced with itself", withAmerican(edit{american, "", "  headache: headache\n"}), []wantProblem{{american, "headache", `"headache" is replaced by "headache"`}}},
+		{"a replacement of part of a word", withAmerican(edit{american, "", "  haemorrh: hemorrh\n"}), []wantProblem{{american, "haemorrh:", "\": the word does not occur in language en"}}},
+		{"a replacement of what is overridden", withAmerican(edit{americanWords, "", "conditions: {brain_bleed: {name: Bleed}}\n"}), []wantProblem{{american, "haemorrhage", "\": the word does not occur in language en"}}},
+		{"a replacement by nothing", withAmerican(edit{american, "", "  headache:\n"}), []wantProblem{{american, "headache", `invalid replacement of "headache" by "": expected two different words`}}},
+		{"a replacement of nothing", withAmerican(edit{american, "", "  \"\": headache\n"}), []wantProblem{{american, `""`, `invalid replacement of "" by "headache": expected two different words`}}},
+		{"a word replaced with itself", withAmerican(edit{american, "", "  headache: headache\n"}), []wantProblem{{american, "headache", `invalid replacement of "headache" by "headache": expected two different words`}}},
 		{"an unknown base", withAmerican(edit{american, "base: en", "base: xx"}), []wantProblem{{american, "base", "unknown language xx: expected one of en, en-us"}}},
 		{"itself for a base", withAmerican(edit{american, "base: en", "base: en-us"}), []wantProblem{
-			{american, "base", "the base en-us is itself derived from en-us: expected a language that is not derived"},
+			{american, "base", "base language en-us is derived from en-us: expected a base language that is not derived"},
 		}},
 		{"a model without an id", withAmerican(edit{american, "model: service-en-us\n", ""}), []wantProblem{{american, "", "model is missing"}}},
 		{"two wordings that become one", withAmerican(edit{american, "", "  nausea: headache\n"}), []wantProblem{
 			{dictionary, "  nausea: ", `symptom nausea and symptom headache (lang/en/all.yaml:5) have the same name "Headache"`},
-			{dictionary, "  nausea: ", `"Headache" leads to symptom nausea and to symptom headache`},
+			{dictionary, "  nausea: ", `"Headache" refers to both symptom nausea and symptom headache`},
 		}},
 		{"an override of nothing", withAmerican(edit{americanWords, "", "observations:\n  nausia: {name: Nausea}\n"}), []wantProblem{{americanWords, "nausia", "unknown observation nausia"}}},
 		{"an override of what there is not to say", withAmerican(edit{americanWords, "", "observations:\n  nausea: {hint: a}\n"}), []wantProblem{{americanWords, "nausea", "unknown key hint"}}},
-		{"an override that is like another concept", withAmerican(edit{americanWords, "", "observations:\n  nausea: {common_name: head pain}\n"}), []wantProblem{{americanWords, "nausea", `"head pain" leads to symptom nausea and to symptom headache (lang/en/all.yaml:5)`}}},
-		{"an override twice", withAmerican(edit{americanWords, "", "observations:\n  nausea: {common_name: Sick}\n"}, edit{"lang/en-us/more.yaml", "", "observations:\n  nausea: {common_name: Ill}\n"}), []wantProblem{{"lang/en-us/more.yaml", "nausea", "observation nausea already has words at lang/en-us/all.yaml:2"}}},
+		{"an override that is like another concept", withAmerican(edit{americanWords, "", "observations:\n  nausea: {common_name: head pain}\n"}), []wantProblem{{americanWords, "nausea", `"head pain" refers to both symptom nausea and symptom headache (lang/en/all.yaml:5)`}}},
+		{"an override twice", withAmerican(edit{americanWords, "", "observations:\n  nausea: {common_name: Sick}\n"}, edit{"lang/en-us/more.yaml", "", "observations:\n  nausea: {common_name: Ill}\n"}), []wantProblem{{"lang/en-us/more.yaml", "nausea", "observation nausea already has texts at lang/en-us/all.yaml:2"}}},
 	})
 	runRejectionTests(t, "en", []rejectionTest{
-		{"replacements without a base", []edit{{language, "", "replace: {headache: ache}\n"}}, []wantProblem{{language, "replace", "headache is replaced, but the language has no base"}}},
+		{"replacements without a base", []edit{{language, "", "replace: {headache: ache}\n"}}, []wantProblem{{language, "replace", "unexpected replacement of headache: the language has no base"}}},
 	})
 }

@@ -30,35 +30,35 @@ func (c *compiler) addLexicon() {
 // observationsWithoutWordings returns the symptoms and risk factors that the lexicon does
 // not mention. Free text can mention them only by name.
 func (c *compiler) observationsWithoutWordings() []string {
-	said := map[string]bool{}
+	mentioned := map[string]bool{}
 	for _, l := range c.language.Lexicons {
 		for slug := range l.Observations {
-			said[slug.Text] = true
+			mentioned[slug.Text] = true
 		}
 	}
-	return c.observationsNotIn(said)
+	return c.observationsNotIn(mentioned)
 }
 
 // observationsWithoutExamples returns the symptoms and risk factors without an example,
 // if the language has any examples.
 func (c *compiler) observationsWithoutExamples() []string {
-	said := map[string]bool{}
+	mentioned := map[string]bool{}
 	for _, e := range c.language.Examples {
 		for slug := range e.Observations {
-			said[slug.Text] = true
+			mentioned[slug.Text] = true
 		}
 	}
-	if len(said) == 0 {
+	if len(mentioned) == 0 {
 		return nil
 	}
-	return c.observationsNotIn(said)
+	return c.observationsNotIn(mentioned)
 }
 
 // observationsNotIn returns the symptoms and risk factors that are not in a set of slugs.
-func (c *compiler) observationsNotIn(said map[string]bool) []string {
+func (c *compiler) observationsNotIn(excluded map[string]bool) []string {
 	var slugs []string
 	for _, o := range c.draft.Observations {
-		if slug := c.observationsByDraft[o].source.Slug.Text; o.Kind != model.LabResult && !said[slug] {
+		if slug := c.observationsByDraft[o].source.Slug.Text; o.Kind != model.LabResult && !excluded[slug] {
 			slugs = append(slugs, slug)
 		}
 	}

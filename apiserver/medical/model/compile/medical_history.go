@@ -29,12 +29,12 @@ func (c *compiler) addChronicDiseases() {
 	}
 }
 
-// nameChronicDiseases sets the names of diseases that the language names separately, and
-// rejects two diseases with equal names, because a patient with one must not be recorded
-// as having the other.
+// nameChronicDiseases sets the names of the diseases that have separate names in the
+// language. It rejects two diseases with the same name, because a patient with one must
+// not be recorded as having the other.
 func (c *compiler) nameChronicDiseases() {
 	words := c.localizationsBySlug("chronic disease", c.language.ChronicDiseases, func(slug string) bool { return c.chronicDiseases[slug] != nil })
-	taken := map[string]string{} // slug by name
+	slugsByName := map[string]string{}
 	for _, slug := range slices.Sorted(maps.Keys(c.chronicDiseases)) {
 		disease := c.chronicDiseases[slug]
 		p, label := c.reportAt(c.core.ChronicDiseases[0].File, 0), disease.Condition.CommonName
@@ -43,10 +43,10 @@ func (c *compiler) nameChronicDiseases() {
 			disease.Name, _ = c.requiredNames(w)
 			disease.Synonyms, label = scalarTexts(w.Synonyms), disease.Name
 		}
-		if before := taken[foldWording(label)]; before != "" && label != "" {
-			p.errorf("chronic diseases %s and %s are both called %q", before, slug, label)
+		if previous := slugsByName[foldWording(label)]; previous != "" && label != "" {
+			p.errorf("chronic diseases %s and %s are both named %q", previous, slug, label)
 		}
-		taken[foldWording(label)] = slug
+		slugsByName[foldWording(label)] = slug
 	}
 }
 

@@ -78,10 +78,10 @@ func TestCompileRejectsInvalidMedicalHistory(t *testing.T) {
 		{"two diseases of one name", []edit{
 			{diseases, "", "chronic_diseases: [{condition: brain_bleed}, {condition: migraine}]\n"},
 			{diseaseWords, "", "chronic_diseases:\n  brain_bleed: {name: It}\n  migraine: {name: it}\n"},
-		}, []wantProblem{{diseaseWords, "migraine", `chronic diseases brain_bleed and migraine are both called "it"`}}},
+		}, []wantProblem{{diseaseWords, "migraine", `chronic diseases brain_bleed and migraine are both named "it"`}}},
 		{"an unknown factor of a disease", []edit{{diseases, "", "chronic_diseases: [{condition: migraine, factors: [nothing]}]\n"}}, []wantProblem{{diseases, "migraine", "unknown observation nothing"}}},
 		{"a symptom for a factor of a disease", []edit{{diseases, "", "chronic_diseases: [{condition: migraine, factors: [nausea]}]\n"}}, []wantProblem{{diseases, "migraine", "nausea is a symptom: expected a risk factor"}}},
-		{"a factor of a disease twice", []edit{{diseases, "", "chronic_diseases: [{condition: migraine, factors: [smoking, smoking]}]\n"}}, []wantProblem{{diseases, "migraine", "migraine lists the factor smoking twice"}}},
+		{"a factor of a disease twice", []edit{{diseases, "", "chronic_diseases: [{condition: migraine, factors: [smoking, smoking]}]\n"}}, []wantProblem{{diseases, "migraine", "migraine lists the risk factor smoking twice"}}},
 		{"an unknown hospitalization", []edit{{hospitals, "", "hospitalizations: [operation]\n"}}, []wantProblem{{hospitals, "operation", "unknown observation operation"}}},
 		{"a hospitalization for a symptom", []edit{{hospitals, "", "hospitalizations: [nausea]\n"}}, []wantProblem{{hospitals, "nausea", "nausea is a symptom: expected a risk factor"}}},
 		{"a hospitalization twice", []edit{{hospitals, "", "hospitalizations:\n  - smoking\n  - smoking # again\n"}}, []wantProblem{{hospitals, "# again", "hospitalization smoking is listed twice"}}},

@@ -22,16 +22,16 @@ func isMultiplier(x float64) bool { return x > 0 && !math.IsInf(x, 1) }
 // answer.
 //
 // The prior P covers everyone, with or without the factor: P = share P1 + (1-share) P0
-// and P1 = risk P0. The prior without the factor is therefore P0 = P / (1 - share + share
-// risk), and with it P1 = risk P0. These are ratios of probabilities, but they are
-// applied to odds, which differs only by a factor on the order of the prior: for a prior
-// of 0.01, the result is off by at most one percent.
+// and P1 = risk P0. Therefore the prior without the factor is P0 = P / (1 - share +
+// share risk), and the prior with the factor is P1 = risk P0. The multipliers are
+// ratios of probabilities but are applied to odds. The relative error is on the order
+// of the prior: for a prior of 0.01, at most one percent.
 func oddsMultipliers(risk, share float64) (present, absent float64) {
 	absent = 1 / (1 - share + float64(share*risk))
 	return risk * absent, absent
 }
 
-// prevalenceClass derives how common a condition is from its share of all new symptom
+// prevalenceClass returns the prevalence of a condition with a share of all new symptom
 // episodes: at least one in 200 is common, one in 2,000 moderate, one in 20,000 rare.
 func prevalenceClass(per10000 float64) model.Prevalence {
 	switch {
@@ -46,7 +46,7 @@ func prevalenceClass(per10000 float64) model.Prevalence {
 	}
 }
 
-// parseAgeRange parses the ages that a concept applies to, in months.
+// parseAgeRange parses the age range to which a concept applies, in months.
 func parseAgeRange(p reporter, a source.Range) (from, to uint16) {
 	from, to = 0, model.MaxAgeMonths
 	var errFrom, errTo error
@@ -61,7 +61,7 @@ func parseAgeRange(p reporter, a source.Range) (from, to uint16) {
 		}
 	}
 	if from > to && errFrom == nil && errTo == nil {
-		p.atLine(a.To.Line).errorf("invalid ages from %s to %s: the first is greater than the last", a.From.Text, a.To.Text)
+		p.atLine(a.To.Line).errorf("invalid age range from %s to %s: the first age is greater than the last", a.From.Text, a.To.Text)
 	}
 	return from, to
 }
@@ -74,15 +74,14 @@ func parseAge(age string) (first, last uint16, err error) {
 	}
 	n, err := strconv.ParseUint(digits, 10, 16)
 	if err != nil || unit == 0 || n*unit > model.MaxAgeMonths {
-		return 0, 0, fmt.Errorf("age %q: expected months or years up to 130 years, as in 18m or 5y", age)
+		return 0, 0, fmt.Errorf("invalid age %q: expected months or years up to 130 years, such as 18m or 5y", age)
 	}
 	return uint16(n * unit), uint16(n*unit + unit - 1), nil
 }
 
-// includesSex reports whether a concept for sex applies to every patient that a concept
-// for other applies to.
-func includesSex(sex, other model.SexFilter) bool {
-	return sex == model.BothSexes || sex == other
+// includesSex reports whether filter a includes every patient that filter b includes.
+func includesSex(a, b model.SexFilter) bool {
+	return a == model.BothSexes || a == b
 }
 
 // disjointSexes reports whether no patient matches both filters.

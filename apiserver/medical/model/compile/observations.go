@@ -9,13 +9,13 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile/source"
 )
 
-// observation is an observation of the sources with its draft.
+// observation is an observation in the sources with its draft.
 type observation struct {
 	*model.DraftObservation
 	source       *source.Observation
 	localization *source.Localization
-	group        *source.Group   // the group that it is an item of, or nil
-	labTest      *source.LabTest // the test that it is a result of, or nil
+	group        *source.Group   // group that contains it, or nil
+	labTest      *source.LabTest // test with this result, or nil
 }
 
 // reportAtObservation returns a reporter for the line of the slug.
@@ -26,13 +26,13 @@ func (c *compiler) reportAtObservation(o *observation) reporter {
 var slugPattern = regexp.MustCompile(`^[a-z][a-z0-9_]*$`)
 
 // checkSlug rejects malformed and duplicate slugs.
-func checkSlug(p reporter, what, slug string, taken bool) bool {
+func checkSlug(p reporter, kind, slug string, taken bool) bool {
 	if !slugPattern.MatchString(slug) {
-		p.errorf("invalid %s slug %q: expected lowercase letters, digits and underscores, as in headache_severe", what, slug)
+		p.errorf("invalid %s slug %q: expected lowercase letters, digits and underscores, such as headache_severe", kind, slug)
 		return false
 	}
 	if taken {
-		p.errorf("%s %s is defined twice", what, slug)
+		p.errorf("%s %s is defined twice", kind, slug)
 	}
 	return !taken
 }
@@ -58,7 +58,7 @@ func (c *compiler) addObservations() {
 		if inOpenUnitInterval(s.Background.Value) {
 			o.Leak = s.Background.Value
 		} else {
-			p.atLine(s.Background.Line).errorf("background %v of %s: expected a probability strictly between 0 and 1", s.Background.Value, s.Slug.Text)
+			p.atLine(s.Background.Line).errorf("invalid background %v of %s: expected a probability strictly between 0 and 1", s.Background.Value, s.Slug.Text)
 		}
 		c.observations[s.Slug.Text] = o
 		c.observationsByDraft[o.DraftObservation] = o
@@ -66,7 +66,7 @@ func (c *compiler) addObservations() {
 	}
 }
 
-// linkParents links children to the parents that their own entries or their groups name,
+// linkParents links children to the parents in their own entries or in their groups,
 // and rejects second parents and cycles.
 func (c *compiler) linkParents() {
 	for _, s := range c.core.Observations {
@@ -76,7 +76,7 @@ func (c *compiler) linkParents() {
 	}
 	for _, g := range c.core.Groups {
 		if c.observations[g.Parent.Text] == nil {
-			continue // no parent, or rejected with the group
+			continue // no parent, or already rejected with the group
 		}
 		for _, item := range g.Items {
 			if o := c.observations[item.Text]; o != nil {
@@ -98,7 +98,7 @@ func (c *compiler) linkParent(p reporter, child *observation, slug string) {
 	case parent == nil:
 		p.errorf("unknown observation %s", slug)
 	case child.Parent != nil && child.Parent != parent.DraftObservation:
-		p.errorf("%s has a second parent %s: an observation has at most one", child.source.Slug.Text, slug)
+		p.errorf("%s has a second parent %s: an observation must have at most one parent", child.source.Slug.Text, slug)
 	default:
 		child.Parent = parent.DraftObservation
 	}
@@ -114,10 +114,10 @@ func (c *compiler) checkParent(o *observation) {
 		return
 	}
 	if s.Relation.Line == 0 || s.Relation.Text == model.NoRelation.String() {
-		p.errorf("%s has a parent but no relation to it", s.Slug.Text)
+		p.errorf("%s has a parent but no relation", s.Slug.Text)
 	}
 	if o.Kind != model.Symptom || o.Parent.Kind != model.Symptom {
-		p.errorf("%s has a parent, but one of the two is not a symptom: only symptoms can refine symptoms", s.Slug.Text)
+		p.errorf("both %s and its parent must be symptoms", s.Slug.Text)
 	}
 	if !includesSex(o.Parent.Sex, o.Sex) {
 		p.atLine(s.Sex.Line).errorf("%s applies to sex %v, but its parent only to %v: narrow the child or widen the parent", s.Slug.Text, o.Sex, o.Parent.Sex)
@@ -127,24 +127,24 @@ func (c *compiler) checkParent(o *observation) {
 	}
 }
 
-// breakCycles rejects each cycle of parents once and breaks it, so that later steps can
+// breakCycles reports each cycle of parents once and breaks it, so that later steps can
 // follow parents safely.
 func (c *compiler) breakCycles() {
-	walkedBy := map[*model.DraftObservation]*observation{}
+	visitedBy := map[*model.DraftObservation]*observation{}
 	for _, s := range c.core.Observations {
 		start := c.observations[s.Slug.Text]
 		if start == nil {
 			continue
 		}
-		at := start.DraftObservation
-		for at != nil && walkedBy[at] == nil {
-			walkedBy[at] = start
-			at = at.Parent
+		current := start.DraftObservation
+		for current != nil && visitedBy[current] == nil {
+			visitedBy[current] = start
+			current = current.Parent
 		}
-		if at != nil && walkedBy[at] == start && at.Parent != nil {
-			o := c.observationsByDraft[at]
+		if current != nil && visitedBy[current] == start && current.Parent != nil {
+			o := c.observationsByDraft[current]
 			c.reportAtObservation(o).errorf("%s is its own ancestor: its parents form a cycle", o.source.Slug.Text)
-			at.Parent = nil
+			current.Parent = nil
 		}
 	}
 }

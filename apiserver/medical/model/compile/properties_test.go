@@ -87,7 +87,7 @@ func TestDurationRangesMustNotOverlap(t *testing.T) {
 				t.Fatalf("%v was accepted", times)
 			}
 			for _, p := range problems {
-				if line := strings.Split(string(files[head].Data), "\n")[p.Line-1]; p.File != head || !strings.Contains(line, "lasts") || !strings.Contains(p.Reason, "begins before") {
+				if line := strings.Split(string(files[head].Data), "\n")[p.Line-1]; p.File != head || !strings.Contains(line, "lasts") || !strings.Contains(p.Reason, " overlaps with ") {
 					t.Fatalf("%v: %v", times, p)
 				}
 			}
@@ -139,7 +139,7 @@ func TestCompileArbitraryLabTests(t *testing.T) {
 			t.Fatalf("backgrounds of %v together: %v", sum, problems)
 		}
 		if problems != nil {
-			if len(problems) != 1 || !strings.Contains(problems[0].Reason, ": mutually exclusive results add up to at most 1") {
+			if len(problems) != 1 || !strings.Contains(problems[0].Reason, ": mutually exclusive results must add up to at most 1") {
 				t.Fatal(problems)
 			}
 			return
@@ -205,7 +205,7 @@ func TestDerivedLanguageReplacesWords(t *testing.T) {
 		derived, problems := tryCompile(t, files, "en-us")
 		unused := slices.DeleteFunc(slices.Clone(replaced), func(word string) bool { return strings.Contains(all, word) })
 		if len(unused) > 0 {
-			if len(problems) != len(unused) || !strings.Contains(problems[0].Reason, "does not occur in the language en") {
+			if len(problems) != len(unused) || !strings.Contains(problems[0].Reason, "\": the word does not occur in language en") {
 				t.Fatalf("unused are %v, and told is %v", unused, problems)
 			}
 			return

@@ -9,16 +9,16 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile/source"
 )
 
-// registeredNumber returns the number of the id that the registry assigns to a slug.
-func (c *compiler) registeredNumber(p reporter, ids map[string]source.Scalar, what, slug, prefix string) uint32 {
+// registeredNumber returns the number of the ID that the registry assigns to a slug.
+func (c *compiler) registeredNumber(p reporter, ids map[string]source.Scalar, kind, slug, prefix string) uint32 {
 	id, ok := ids[slug]
 	if !ok {
-		p.errorf("%s %s has no id in %s: assign one with `go run ./hack/registry`", what, slug, source.RegistryFile)
+		p.errorf("%s %s has no ID in %s: assign one with `go run ./hack/registry`", kind, slug, source.RegistryFile)
 		return 0
 	}
 	number, ok := model.ParseID(prefix, id.Text)
 	if !ok {
-		c.reportAt(source.RegistryFile, id.Line).errorf("%s %s has the id %q, expected one such as %s1", what, slug, id.Text, prefix)
+		c.reportAt(source.RegistryFile, id.Line).errorf("invalid ID of %s %s: expected an ID such as %s1, got %q", kind, slug, prefix, id.Text)
 	}
 	return number
 }
@@ -37,64 +37,64 @@ func bySlug[V any](mapping map[source.Scalar]V) map[string]V {
 	return slugs
 }
 
-// checkRegistry rejects ids that are assigned twice, removed, or assigned to an unknown
+// checkRegistry rejects IDs that are assigned twice, removed, or assigned to an unknown
 // concept.
 func (c *compiler) checkRegistry() {
 	registry := c.core.Registry
-	given := c.collectReservedIDs()
+	assigned := c.collectReservedIDs()
 	for _, mapping := range []map[source.Scalar]source.Scalar{registry.Conditions, registry.Observations, registry.Specialists, registry.Categories, registry.LabTests, registry.Drugs} {
 		for _, slug := range keysByLine(mapping) {
 			id := mapping[slug]
-			if before, ok := given[id.Text]; ok {
-				c.reportAt(source.RegistryFile, id.Line).errorf("id %s of %s is already assigned or removed on line %d: ids are never reused", id.Text, slug.Text, before)
+			if previous, ok := assigned[id.Text]; ok {
+				c.reportAt(source.RegistryFile, id.Line).errorf("ID %s of %s is already assigned or removed on line %d: IDs must not be reused", id.Text, slug.Text, previous)
 			}
-			given[id.Text] = id.Line
+			assigned[id.Text] = id.Line
 		}
 	}
 	for _, slug := range keysByLine(registry.Conditions) {
 		if c.conditions[slug.Text] == nil {
-			c.reportAt(source.RegistryFile, slug.Line).errorf("unknown condition %s: if it was removed, move its id to removed", slug.Text)
+			c.reportAt(source.RegistryFile, slug.Line).errorf("unknown condition %s: if it was removed, move its ID to removed", slug.Text)
 		}
 	}
 	for _, slug := range keysByLine(registry.Observations) {
 		if c.observations[slug.Text] == nil {
-			c.reportAt(source.RegistryFile, slug.Line).errorf("unknown observation %s: if it was removed, move its id to removed", slug.Text)
+			c.reportAt(source.RegistryFile, slug.Line).errorf("unknown observation %s: if it was removed, move its ID to removed", slug.Text)
 		}
 	}
 	for _, slug := range keysByLine(registry.LabTests) {
 		if c.labTests[slug.Text] == nil {
-			c.reportAt(source.RegistryFile, slug.Line).errorf("unknown laboratory test %s: if it was removed, move its id to removed", slug.Text)
+			c.reportAt(source.RegistryFile, slug.Line).errorf("unknown laboratory test %s: if it was removed, move its ID to removed", slug.Text)
 		}
 	}
 	for _, slug := range keysByLine(registry.Drugs) {
 		if c.drugs[slug.Text] == nil {
-			c.reportAt(source.RegistryFile, slug.Line).errorf("unknown drug %s: if it was removed, move its id to removed", slug.Text)
+			c.reportAt(source.RegistryFile, slug.Line).errorf("unknown drug %s: if it was removed, move its ID to removed", slug.Text)
 		}
 	}
 }
 
-// collectReservedIDs returns the lines of ids that no concept may have: removed,
-// reserved, or aliases.
+// collectReservedIDs returns the lines of IDs that concepts must not use: IDs that are
+// removed, reserved, or aliases.
 func (c *compiler) collectReservedIDs() map[string]int {
 	registry := c.core.Registry
-	taken := map[string]int{}
+	lines := map[string]int{}
 	for _, id := range registry.Removed {
-		taken[id.Text] = id.Line
+		lines[id.Text] = id.Line
 	}
 	for _, ids := range []map[source.Scalar]source.Scalar{registry.Reserved, registry.Aliases} {
 		for _, id := range keysByLine(ids) {
-			if before, ok := taken[id.Text]; ok {
-				c.reportAt(source.RegistryFile, id.Line).errorf("id %s is already removed, reserved or an alias on line %d", id.Text, before)
+			if previous, ok := lines[id.Text]; ok {
+				c.reportAt(source.RegistryFile, id.Line).errorf("ID %s is already removed, reserved or an alias on line %d", id.Text, previous)
 			}
-			taken[id.Text] = id.Line
+			lines[id.Text] = id.Line
 		}
 	}
 	for _, id := range keysByLine(registry.Reserved) {
 		if registry.Reserved[id].Text == "" {
-			c.reportAt(source.RegistryFile, id.Line).errorf("id %s is reserved without a reason", id.Text)
+			c.reportAt(source.RegistryFile, id.Line).errorf("reserved ID %s has no reason", id.Text)
 		}
 	}
-	return taken
+	return lines
 }
 
 // addAliases adds the aliases of observations.
@@ -109,7 +109,7 @@ func (c *compiler) addAliases() {
 		}
 		number, ok := model.ParseID(o.Kind.Prefix(), id.Text)
 		if !ok {
-			p.errorf("alias %s of %s: expected an id such as %s1, as it is a %v", id.Text, slug, o.Kind.Prefix(), o.Kind)
+			p.errorf("invalid alias %s of %s: expected an ID such as %s1 for a %v", id.Text, slug, o.Kind.Prefix(), o.Kind)
 			continue
 		}
 		c.draft.Aliases = append(c.draft.Aliases, model.DraftAlias{Number: number, Observation: o.DraftObservation})
@@ -129,27 +129,27 @@ func (c *compiler) addNamedItems() {
 	}
 }
 
-func (c *compiler) namedItems(what, prefix string, registry, names map[source.Scalar]source.Scalar) map[string]*model.DraftNamedItem {
+func (c *compiler) namedItems(kind, prefix string, registry, names map[source.Scalar]source.Scalar) map[string]*model.DraftNamedItem {
 	named, ids := map[string]*model.DraftNamedItem{}, bySlug(registry)
 	for _, slug := range keysByLine(registry) {
 		p := c.reportAt(source.RegistryFile, slug.Line)
-		named[slug.Text] = &model.DraftNamedItem{Number: c.registeredNumber(p, ids, what, slug.Text, prefix)}
+		named[slug.Text] = &model.DraftNamedItem{Number: c.registeredNumber(p, ids, kind, slug.Text, prefix)}
 	}
 	for _, slug := range keysByLine(names) {
 		p := c.reportAt(c.language.File, slug.Line)
 		n, ok := named[slug.Text]
 		switch {
 		case !ok:
-			p.errorf("unknown %s %s: it is not in %s", what, slug.Text, source.RegistryFile)
+			p.errorf("unknown %s %s: add it to %s or use one listed there", kind, slug.Text, source.RegistryFile)
 		case names[slug].Text == "":
-			p.errorf("%s %s has an empty name", what, slug.Text)
+			p.errorf("%s %s has an empty name", kind, slug.Text)
 		default:
 			n.Name = names[slug].Text
 		}
 	}
 	for _, slug := range keysByLine(registry) {
 		if named[slug.Text].Name == "" {
-			c.reportAt(c.language.File, 0).errorf("%s %s has no name", what, slug.Text)
+			c.reportAt(c.language.File, 0).errorf("%s %s has no name", kind, slug.Text)
 		}
 	}
 	return named

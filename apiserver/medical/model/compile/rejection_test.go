@@ -45,11 +45,11 @@ var rejectionTests = []rejectionTest{
 		{neurology, "headache_mild: 0.1", `mapping key "headache" already defined at line 16`},
 	}},
 	{"a word for a number", []edit{{head, "background: 0.03", "background: often"}}, []wantProblem{
-		{head, "background: 0.03", `expected a number, not "often"`},
+		{head, "background: 0.03", `expected a number, got "often"`},
 		{head, "slug: nausea", "background 0 of nausea"},
 	}},
 	{"a word for true or false", []edit{{head, "ordered: true", "ordered: maybe"}}, []wantProblem{
-		{head, "ordered: true", `expected true or false, not "maybe"`},
+		{head, "ordered: true", `expected true or false, got "maybe"`},
 	}},
 	{"a list for a word", []edit{{head, "    background: 0.03\n    seriousness: serious", "    background: 0.03\n    seriousness: [serious]"}}, []wantProblem{
 		{head, "seriousness: serious", "expected a word or a sentence"},
@@ -57,18 +57,18 @@ var rejectionTests = []rejectionTest{
 	{"a file that is no YAML", []edit{{neurology, "    icd10: G43.9", "    icd10: [G43.9"}}, []wantProblem{
 		{neurology, "    categories: [neurology]\n    icd10", "did not find expected ',' or ']'"},
 	}},
-	{"a second document", []edit{{dictionary, "", "---\nconditions: {}\n"}}, []wantProblem{
-		{dictionary, "", "a second document"},
+	{"unexpected second document after a line of three dashes: move it to a separate file", []edit{{dictionary, "", "---\nconditions: {}\n"}}, []wantProblem{
+		{dictionary, "", "unexpected second document after a line of three dashes: move it to a separate file"},
 	}},
 
 	// Release and language.
 	{"no version", []edit{{release, `version: "2026-11-21T00:00:00Z"`, ""}}, []wantProblem{{release, "", `invalid version ""`}}},
 	{"a version in another zone", []edit{{release, "00Z", "00+01:00"}}, []wantProblem{{release, "version", "expected a UTC time"}}},
-	{"a model id with a space", []edit{{language, "service-en", "service en"}}, []wantProblem{{language, "model", `model id "service en"`}}},
+	{"a model id with a space", []edit{{language, "service-en", "service en"}}, []wantProblem{{language, "model", `invalid model ID "service en": expected lowercase letters, digits and dashes, such as service-en`}}},
 	{"no label for unknown", []edit{{language, `, unknown: "Don't know"`, ""}}, []wantProblem{{language, "", "choices.unknown is missing"}}},
 	{"no course of what no condition brings", []edit{{release, "course: {from: 6h, to: 1y}\n", ""}}, []wantProblem{{release, "", "course is missing"}}},
 	{"no question of the duration", []edit{{language, "  duration: \"How long have you had this: {symptom}?\"\n", ""}}, []wantProblem{{language, "", "questions.duration is missing"}}},
-	{"a question of the duration of nothing", []edit{{language, "you had this: {symptom}?", "you had this?"}}, []wantProblem{{language, "  duration:", `questions.duration is "How long have you had this?": expected {symptom} exactly once`}}},
+	{"a question of the duration of nothing", []edit{{language, "you had this: {symptom}?", "you had this?"}}, []wantProblem{{language, "  duration:", `invalid questions.duration "How long have you had this?": expected {symptom} exactly once, in place of the symptom`}}},
 	{"a question of the duration of two", []edit{{language, "they had this: {symptom}?", "they had {symptom} and {symptom}?"}}, []wantProblem{{language, "  duration_third_person:", "expected {symptom} exactly once"}}},
 	{"a specialist without a name", []edit{{language, "  neurologist: Neurologist\n", ""}}, []wantProblem{{language, "", "specialist neurologist has no name"}}},
 	{"a category that the registry does not have", []edit{{language, "", "  cardiology: Cardiology\n"}}, []wantProblem{{language, "cardiology", "unknown category cardiology"}}},
@@ -89,31 +89,31 @@ var rejectionTests = []rejectionTest{
 		{head, "slug: headache_location", "group headache_severity is defined twice"},
 	}},
 	{"a slug without an id", []edit{{registry, "  nausea: s_6\n", ""}}, []wantProblem{
-		{head, "slug: nausea", "observation nausea has no id in core/registry.yaml: assign one with `go run ./hack/registry`"},
+		{head, "slug: nausea", "observation nausea has no ID in core/registry.yaml: assign one with `go run ./hack/registry`"},
 	}},
-	{"a condition without an id", []edit{{registry, "  migraine: c_1\n", ""}}, []wantProblem{{neurology, "slug: migraine", "condition migraine has no id"}}},
-	{"an id of another kind", []edit{{registry, "nausea: s_6", "nausea: p_6"}}, []wantProblem{{registry, "nausea: s_6", `nausea has the id "p_6", expected one such as s_1`}}},
-	{"an id twice", []edit{{registry, "nausea: s_6", "nausea: s_5"}}, []wantProblem{{registry, "nausea: s_6", "id s_5 of nausea is already assigned or removed on line 9"}}},
-	{"an id that was removed", []edit{{registry, "nausea: s_6", "nausea: s_9"}}, []wantProblem{{registry, "nausea: s_6", "id s_9 of nausea is already assigned or removed"}}},
-	{"an id that is reserved", []edit{{registry, "nausea: s_6", "nausea: s_14"}}, []wantProblem{{registry, "nausea: s_14", "id s_14 of nausea is already assigned or removed"}}},
-	{"an id that is an alias", []edit{{registry, "nausea: s_6", "nausea: s_13"}}, []wantProblem{{registry, "nausea: s_13", "id s_13 of nausea is already assigned or removed"}}},
-	{"an alias that was removed", []edit{{registry, "s_13: headache", "s_10: headache"}}, []wantProblem{{registry, "s_10: headache", "id s_10 is already removed, reserved or an alias on line"}}},
-	{"an alias that is reserved", []edit{{registry, "s_13: headache", "s_14: headache"}}, []wantProblem{{registry, "s_14: headache", "id s_14 is already removed, reserved or an alias on line"}}},
-	{"an alias of another kind", []edit{{registry, "p_12: family_migraine", "s_12: family_migraine"}}, []wantProblem{{registry, "s_12: family_migraine", "alias s_12 of family_migraine: expected an id such as p_1, as it is a risk_factor"}}},
+	{"a condition without an id", []edit{{registry, "  migraine: c_1\n", ""}}, []wantProblem{{neurology, "slug: migraine", "condition migraine has no ID in core/registry.yaml: assign one with `go run ./hack/registry`"}}},
+	{"an id of another kind", []edit{{registry, "nausea: s_6", "nausea: p_6"}}, []wantProblem{{registry, "nausea: s_6", `invalid ID of observation nausea: expected an ID such as s_1, got "p_6"`}}},
+	{"an id twice", []edit{{registry, "nausea: s_6", "nausea: s_5"}}, []wantProblem{{registry, "nausea: s_6", "ID s_5 of nausea is already assigned or removed"}}},
+	{"an id that was removed", []edit{{registry, "nausea: s_6", "nausea: s_9"}}, []wantProblem{{registry, "nausea: s_6", "ID s_9 of nausea is already assigned or removed"}}},
+	{"an id that is reserved", []edit{{registry, "nausea: s_6", "nausea: s_14"}}, []wantProblem{{registry, "nausea: s_14", "ID s_14 of nausea is already assigned or removed"}}},
+	{"an id that is an alias", []edit{{registry, "nausea: s_6", "nausea: s_13"}}, []wantProblem{{registry, "nausea: s_13", "ID s_13 of nausea is already assigned or removed"}}},
+	{"an alias that was removed", []edit{{registry, "s_13: headache", "s_10: headache"}}, []wantProblem{{registry, "s_10: headache", "ID s_10 is already removed, reserved or an alias"}}},
+	{"an alias that is reserved", []edit{{registry, "s_13: headache", "s_14: headache"}}, []wantProblem{{registry, "s_14: headache", "ID s_14 is already removed, reserved or an alias"}}},
+	{"an alias of another kind", []edit{{registry, "p_12: family_migraine", "s_12: family_migraine"}}, []wantProblem{{registry, "s_12: family_migraine", "invalid alias s_12 of family_migraine: expected an ID such as p_1 for a risk_factor"}}},
 	{"an alias of nothing", []edit{{registry, "p_12: family_migraine", "p_12: drinking"}}, []wantProblem{{registry, "p_12: drinking", "alias p_12 refers to unknown observation drinking"}}},
-	{"an id reserved for no reason", []edit{{registry, "s_14: A sign without a condition.", "s_14:"}}, []wantProblem{{registry, "s_14:", "id s_14 is reserved without a reason"}}},
+	{"an id reserved for no reason", []edit{{registry, "s_14: A sign without a condition.", "s_14:"}}, []wantProblem{{registry, "s_14:", "reserved ID s_14 has no reason"}}},
 	{"an id of nothing", []edit{{registry, "  nausea: s_6\n", "  nausea: s_6\n  vertigo: s_12\n"}}, []wantProblem{{registry, "vertigo", "unknown observation vertigo"}}},
 	{"an id of no condition", []edit{{registry, "  brain_bleed: c_2\n", "  brain_bleed: c_2\n  flu: c_4\n"}}, []wantProblem{{registry, "flu", "unknown condition flu"}}},
 
 	// Observations.
-	{"an unknown kind", []edit{{head, "kind: lab_result", "kind: lab"}, {registry, "lt_1", "s_12"}, {dictionary, "{name: High CRP}", "{name: High CRP, question: a, question_third_person: b}"}}, []wantProblem{{head, "kind: lab", `unknown kind "lab", expected one of symptom, risk_factor, lab_result`}, {head, "{high: crp_high}", "crp_high is a symptom"}}},
+	{"an unknown kind", []edit{{head, "kind: lab_result", "kind: lab"}, {registry, "lt_1", "s_12"}, {dictionary, "{name: High CRP}", "{name: High CRP, question: a, question_third_person: b}"}}, []wantProblem{{head, "kind: lab", `unknown kind "lab": expected one of symptom, risk_factor, lab_result`}, {head, "{high: crp_high}", "crp_high is a symptom"}}},
 	{"no kind", []edit{{head, "    kind: lab_result\n", ""}, {registry, "lt_1", "s_12"}, {dictionary, "{name: High CRP}", "{name: High CRP, question: a, question_third_person: b}"}}, []wantProblem{{head, "slug: crp_high", "kind is missing"}, {head, "{high: crp_high}", "crp_high is a symptom"}}},
 	{"an unknown seriousness", []edit{{head, "seriousness: serious", "seriousness: very"}}, []wantProblem{{head, "seriousness: serious", `unknown seriousness "very"`}}},
 	{"an unknown sex", []edit{{head, "sex: female", "sex: f"}}, []wantProblem{{head, "sex: female", `unknown sex "f"`}}},
 	{"an age without a unit", []edit{{head, "from: 10y", "from: 10"}}, []wantProblem{{head, "from: 10y", `age "10"`}}},
 	{"an age over the oldest", []edit{{head, "to: 55y", "to: 131y"}}, []wantProblem{{head, "to: 55y", `age "131y"`}}},
-	{"ages the wrong way round", []edit{{head, "to: 55y", "to: 9y"}}, []wantProblem{{head, "to: 55y", "ages from 10y to 9y"}}},
-	{"a background of one", []edit{{head, "background: 0.2", "background: 1"}}, []wantProblem{{head, "background: 0.2", "background 1 of smoking: expected a probability strictly between 0 and 1"}}},
+	{"ages the wrong way round", []edit{{head, "to: 55y", "to: 9y"}}, []wantProblem{{head, "to: 55y", "invalid age range from 10y to 9y: the first age is greater than the last"}}},
+	{"a background of one", []edit{{head, "background: 0.2", "background: 1"}}, []wantProblem{{head, "background: 0.2", "invalid background 1 of smoking: expected a probability strictly between 0 and 1"}}},
 	{"a background of zero", []edit{{head, "background: 0.2", "background: 0"}}, []wantProblem{{head, "background: 0.2", "background 0 of smoking"}}},
 	{"no background", []edit{{head, "    background: 0.2\n", ""}}, []wantProblem{{head, "slug: smoking", "background 0 of smoking"}}},
 
@@ -132,7 +132,7 @@ var rejectionTests = []rejectionTest{
 	}, []wantProblem{{head, "slug: headache\n", "headache is its own ancestor"}}},
 	{"its own parent", []edit{{head, "  - slug: nausea\n    kind: symptom\n", "  - slug: nausea\n    kind: symptom\n    parent: nausea\n    relation: character\n"}}, []wantProblem{{head, "slug: nausea", "nausea is its own ancestor"}}},
 	{"a parent without a relation", []edit{{head, "    parent: headache\n    relation: severity\n", "    parent: headache\n"}}, []wantProblem{
-		{head, "slug: headache_mild", "headache_mild has a parent but no relation to it"},
+		{head, "slug: headache_mild", "headache_mild has a parent but no relation"},
 		{head, "items: [headache_mild", "has the relation none: expected severity or duration"},
 	}},
 	{"a relation without a parent", []edit{{head, "background: 0.03", "background: 0.03\n    relation: location"}}, []wantProblem{{head, "    relation: location\n    seriousness: serious", "nausea has a relation but no parent"}}},
@@ -141,7 +141,7 @@ var rejectionTests = []rejectionTest{
 		{head, "items: [headache_mild", "has the relation none"},
 	}},
 	{"a risk factor for a parent", []edit{{head, "background: 0.03", "background: 0.03\n    parent: smoking\n    relation: character"}}, []wantProblem{
-		{head, "slug: nausea", "only symptoms can refine symptoms"},
+		{head, "slug: nausea", "both nausea and its parent must be symptoms"},
 		{neurology, "nausea: 0.7", "migraine lists nausea but not smoking"},
 	}},
 	{"a child of more people than its parent, by sex", []edit{{head, "background: 0.03", "background: 0.03\n    parent: missed_period\n    relation: character\n    ages: {from: 10y, to: 55y}"}, {neurology, "      nausea: 0.7\n", ""}}, []wantProblem{
@@ -159,12 +159,12 @@ var rejectionTests = []rejectionTest{
 		{head, "relation: location\n    background: 0.02", "headache_forehead has a relation but no parent"},
 		{head, "    parent: hedache", "unknown observation hedache"},
 	}},
-	{"a group of one", []edit{{head, "      - headache_forehead\n", ""}, {head, "    relation: location\n    background: 0.02", "    background: 0.02"}}, []wantProblem{{head, "slug: headache_location", "has 1 items, expected two or more"}}},
+	{"a group of one", []edit{{head, "      - headache_forehead\n", ""}, {head, "    relation: location\n    background: 0.02", "    background: 0.02"}}, []wantProblem{{head, "slug: headache_location", "group headache_location has 1 items: expected at least two"}}},
 	{"an item of two groups", []edit{{head, "      - headache_forehead\n", "      - headache_forehead\n      - headache_mild\n"}}, []wantProblem{{head, "      - headache_mild", "headache_mild is already an item of group headache_severity"}}},
 	{"a professional item", []edit{{head, "relation: location\n    background: 0.01\n", "relation: location\n    background: 0.01\n    professional: true\n"}, {dictionary, "{name: Temporal headache, question: At the temples, question_third_person: At their temples}", "{name: Temporal headache}"}}, []wantProblem{{head, "      - headache_temples", "headache_temples is professional"}}},
 	{"a group that does not name the parent of its items", []edit{{head, "    type: group_multiple\n    parent: headache\n", "    type: group_multiple\n"}, {head, "    relation: location\n    background: 0.01", "    parent: headache\n    relation: location\n    background: 0.01"}, {head, "    relation: location\n    background: 0.02", "    parent: headache\n    relation: location\n    background: 0.02"}}, []wantProblem{
-		{head, "      - headache_temples", "has a different parent from group headache_location"},
-		{head, "      - headache_forehead", "has a different parent from group headache_location"},
+		{head, "      - headache_temples", "has a different parent than group headache_location: all items of a group must be children of the parent of the group"},
+		{head, "      - headache_forehead", "has a different parent than group headache_location: all items of a group must be children of the parent of the group"},
 	}},
 	{"an order among many", []edit{{head, "    type: group_single\n", "    type: group_multiple\n"}}, []wantProblem{{head, "ordered: true", "must be group_single and have a parent"}}},
 	{"an order of places", []edit{{head, "    type: group_multiple\n", "    type: group_single\n    ordered: true\n"}}, []wantProblem{
@@ -172,7 +172,7 @@ var rejectionTests = []rejectionTest{
 		{head, "      - headache_forehead", "has the relation location"},
 	}},
 	{"a tuple of nothing known", []edit{{head, "[headache, nausea]", "[headache, nausea, vertigo]"}}, []wantProblem{{head, "headache_nausea", "unknown observation vertigo"}}},
-	{"a tuple of one", []edit{{head, "[headache, nausea]", "[headache]"}}, []wantProblem{{head, "headache_nausea", "has 1 observations, expected two or more"}}},
+	{"a tuple of one", []edit{{head, "[headache, nausea]", "[headache]"}}, []wantProblem{{head, "headache_nausea", "tuple headache_nausea has 1 observations: expected at least two"}}},
 	{"a tuple of one, twice", []edit{{head, "[headache, nausea]", "[headache, headache]"}}, []wantProblem{{head, "headache_nausea", "lists headache twice"}}},
 	{"a tuple of no level", []edit{{head, "level: emergency, ", "level: none, "}}, []wantProblem{{head, "headache_nausea", "has no triage level"}}},
 	{"a tuple of an unknown level", []edit{{head, "level: emergency, ", "level: urgent, "}}, []wantProblem{{head, "headache_nausea", `unknown triage level "urgent"`}}},
@@ -192,61 +192,61 @@ var rejectionTests = []rejectionTest{
 	{"no triage level", []edit{{neurology, "triage_level: consultation", "triage_level: none"}}, []wantProblem{{neurology, "triage_level: consultation", "has no triage level"}}},
 	{"a code that is none", []edit{{neurology, "icd10: G43.9", "icd10: migraine"}}, []wantProblem{{neurology, "icd10: G43.9", `ICD-10 code "migraine"`}}},
 	{"one of several codes that is none", []edit{{neurology, "icd10: G43.9", "icd10: [G43.9, migraine]"}}, []wantProblem{{neurology, "icd10: G43.9", `ICD-10 code "migraine"`}}},
-	{"a code twice", []edit{{neurology, "icd10: G43.9", "icd10: [G43.9, G43.9]"}}, []wantProblem{{neurology, "icd10: G43.9", `ICD-10 code G43.9 is given twice`}}},
+	{"a code twice", []edit{{neurology, "icd10: G43.9", "icd10: [G43.9, G43.9]"}}, []wantProblem{{neurology, "icd10: G43.9", `ICD-10 code G43.9 is listed twice`}}},
 	{"a code that is a mapping", []edit{{neurology, "icd10: G43.9", "icd10: {main: G43.9}"}}, []wantProblem{{neurology, "icd10: G43.9", "expected a word"}}},
 	{"no sources", []edit{{neurology, "    sources: [Registry]\n", ""}}, []wantProblem{{neurology, "slug: brain_bleed", "has no sources"}}},
-	{"no prior", []edit{{neurology, "    prior: {per_10000: 2}\n", ""}}, []wantProblem{{neurology, "slug: brain_bleed", "prior.per_10000 of brain_bleed is 0"}}},
-	{"a prior of 1", []edit{{neurology, "{per_10000: 2}", "{per_10000: 10000}"}}, []wantProblem{{neurology, "{per_10000: 2}", "prior.per_10000 of brain_bleed is 10000"}}},
+	{"no prior", []edit{{neurology, "    prior: {per_10000: 2}\n", ""}}, []wantProblem{{neurology, "slug: brain_bleed", "invalid prior.per_10000 of brain_bleed: expected a number above 0 and below 10000, got 0"}}},
+	{"a prior of 1", []edit{{neurology, "{per_10000: 2}", "{per_10000: 10000}"}}, []wantProblem{{neurology, "{per_10000: 2}", "invalid prior.per_10000 of brain_bleed: expected a number above 0 and below 10000, got 10000"}}},
 	{"a prior over one in a band", []edit{{neurology, "{per_10000: 2}", "{per_10000: 2, ages: {75+: 5000}}"}}, []wantProblem{{neurology, "{per_10000: 2}", "highest prior of brain_bleed over sexes and ages is 1"}}},
 	{"a prior of 0", []edit{{neurology, "{per_10000: 2}", "{per_10000: 2, sex: {female: 0, male: 0}}"}}, []wantProblem{{neurology, "{per_10000: 2}", "is 0: expected a probability"}}},
 	{"an unknown band", []edit{{neurology, "75+: 0.3", "65+: 0.3"}}, []wantProblem{{neurology, "75+: 0.3", "unknown key 65+: expected one of [0-2m"}}},
 	{"a negative multiplier", []edit{{neurology, "75+: 0.3", "75+: -0.3"}}, []wantProblem{{neurology, "75+: 0.3", "multiplier -0.3 of 75+"}}},
 	{"an unknown sex of a prior", []edit{{neurology, "female: 1.5", "woman: 1.5"}}, []wantProblem{{neurology, "female: 1.5", "unknown key woman"}}},
 	{"no findings", []edit{{neurology, "    findings: {headache: 0.9, headache_severe: 0.85, sudden_onset: 0.8, crp_high: 0.2}\n", ""}, {neurology, "emergency_ambulance", "consultation"}}, []wantProblem{{neurology, "slug: brain_bleed", "has no findings"}}},
-	{"a share of one", []edit{{neurology, "nausea: 0.7", "nausea: 1"}}, []wantProblem{{neurology, "nausea: 0.7", "share 1 of nausea in migraine: expected a probability strictly between 0 and 1"}}},
+	{"a share of one", []edit{{neurology, "nausea: 0.7", "nausea: 1"}}, []wantProblem{{neurology, "nausea: 0.7", "invalid share 1 of nausea in migraine: expected a probability strictly between 0 and 1"}}},
 	{"a share of nothing", []edit{{neurology, "nausea: 0.7", "nausea:"}}, []wantProblem{{neurology, "nausea: 0.7", "share 0 of nausea"}}},
 	{"a share under the background", []edit{{neurology, "nausea: 0.7", "nausea: 0.02"}}, []wantProblem{{neurology, "nausea: 0.7", "share 0.02 of nausea in migraine is below its background 0.03"}}},
-	{"a risk factor among the findings", []edit{{neurology, "nausea: 0.7", "smoking: 0.7"}}, []wantProblem{{neurology, "nausea: 0.7", "smoking is a risk factor: it belongs under risk_factors"}}},
+	{"a risk factor among the findings", []edit{{neurology, "nausea: 0.7", "smoking: 0.7"}}, []wantProblem{{neurology, "nausea: 0.7", "smoking is a risk factor: move it to risk_factors"}}},
 	{"a risk factor that protects", []edit{{neurology, "reflex_sign: {", "smoking: {"}}, []wantProblem{{neurology, "reflex_sign: {", "smoking is a risk factor"}}},
 	{"a finding among the risk factors", []edit{{neurology, "{smoking: 2}", "{nausea: 2}"}}, []wantProblem{{neurology, "{smoking: 2}", "nausea is not a risk factor"}}},
 	{"a finding that speaks for and against", []edit{{neurology, "reflex_sign: {", "nausea: {"}}, []wantProblem{{neurology, "reflex_sign: {", "nausea is both protective and a finding of migraine"}}},
-	{"protection that does not protect", []edit{{neurology, "{present: 0.3, absent: 1.2}", "{present: 1.3, absent: 1.2}"}}, []wantProblem{{neurology, "reflex_sign: {", "expected present between 0 and 1, and absent of 1 or more, got 1.3 and 1.2"}}},
+	{"protection that does not protect", []edit{{neurology, "{present: 0.3, absent: 1.2}", "{present: 1.3, absent: 1.2}"}}, []wantProblem{{neurology, "reflex_sign: {", "invalid multipliers of reflex_sign, which is protective against migraine: expected present between 0 and 1 and absent of at least 1, got 1.3 and 1.2"}}},
 	{"protection by half", []edit{{neurology, "{present: 0.3, absent: 1.2}", "{present: 0.3}"}}, []wantProblem{{neurology, "reflex_sign: {", "got 0.3 and 0"}}},
 	{"a relative risk of zero", []edit{{neurology, "{smoking: 2}", "{smoking: 0}"}}, []wantProblem{{neurology, "{smoking: 2}", "relative risk 0 of smoking"}}},
 	{"an endless relative risk", []edit{{neurology, "{smoking: 2}", "{smoking: .inf}"}}, []wantProblem{{neurology, "{smoking: 2}", "relative risk +Inf of smoking"}}},
 	{"a male condition with a female symptom", []edit{{neurology, "    icd10: G43.9\n", "    sex: male\n"}, {neurology, "nausea: 0.7", "missed_period: 0.7"}}, []wantProblem{
-		{neurology, "nausea: 0.7", "migraine occurs with sex male only, missed_period applies to female only: they can never occur together"},
+		{neurology, "nausea: 0.7", "migraine occurs only with sex male, but missed_period applies only to sex female: they can never occur together"},
 	}},
 	{"a child's condition with an adult's symptom", []edit{{neurology, "{from: 5y}", "{from: 5y, to: 9y}"}, {neurology, "nausea: 0.7", "missed_period: 0.7"}}, []wantProblem{
-		{neurology, "nausea: 0.7", "migraine occurs from 60 to 119 months of age, missed_period applies from 120 to 671: they can never occur together"},
+		{neurology, "nausea: 0.7", "migraine occurs from 60 to 119 months of age, but missed_period applies from 120 to 671 months: they can never occur together"},
 	}},
 	{"an emergency without a path", []edit{{neurology, "sudden_onset: 0.8, ", ""}}, []wantProblem{
-		{neurology, "triage_level: emergency_ambulance", "brain_bleed is an emergency_ambulance without an emergency path"},
+		{neurology, "triage_level: emergency_ambulance", "brain_bleed has the triage level emergency_ambulance but no emergency path: add a finding with seriousness emergency or emergency_ambulance, or a tuple of its observations with such a level"},
 	}},
 	{"an emergency known by what is never asked", []edit{{head, "seriousness: emergency_ambulance", "seriousness: emergency_ambulance\n    professional: true"}, {dictionary, "{name: Sudden onset, question: Was it sudden, question_third_person: Was it sudden for them}", "{name: Sudden onset}"}}, []wantProblem{
-		{neurology, "triage_level: emergency_ambulance", "without an emergency path"},
+		{neurology, "triage_level: emergency_ambulance", "brain_bleed has the triage level emergency_ambulance but no emergency path: add a finding with seriousness emergency or emergency_ambulance, or a tuple of its observations with such a level"},
 	}},
 	{"an emergency known by a tuple with what speaks against it", []edit{{neurology, "sudden_onset: 0.8, ", ""}, {head, "[headache, nausea]", "[headache, reflex_sign]"}, {neurology, "    risk_factors: {smoking: 2}", "    protective: {reflex_sign: {present: 0.5, absent: 1}}"}}, []wantProblem{
-		{neurology, "triage_level: emergency_ambulance", "without an emergency path"},
+		{neurology, "triage_level: emergency_ambulance", "brain_bleed has the triage level emergency_ambulance but no emergency path: add a finding with seriousness emergency or emergency_ambulance, or a tuple of its observations with such a level"},
 	}},
 	{"an emergency with a part of a tuple", []edit{{neurology, "{headache: 0.9, headache_severe: 0.85, sudden_onset: 0.8, crp_high: 0.2}", "{headache: 0.9, headache_severe: 0.85}"}}, []wantProblem{
-		{neurology, "triage_level: emergency_ambulance", "without an emergency path"},
+		{neurology, "triage_level: emergency_ambulance", "brain_bleed has the triage level emergency_ambulance but no emergency path: add a finding with seriousness emergency or emergency_ambulance, or a tuple of its observations with such a level"},
 	}},
 
 	// Parts and wholes.
 	{"a child with a higher background", []edit{{head, "background: 0.004", "background: 0.06"}}, []wantProblem{
-		{head, "background: 0.004", "background 0.06 of headache_severe exceeds the 0.05 of headache"},
-		{head, "background: 0.02", "background 0.08 of headache_mild + headache_severe together exceeds the 0.05 of headache"},
+		{head, "background: 0.004", "background 0.06 of headache_severe exceeds the background 0.05 of headache: a part cannot be more frequent than the whole"},
+		{head, "background: 0.02", "background 0.08 of headache_mild + headache_severe together exceeds the background 0.05 of headache: a part cannot be more frequent than the whole"},
 	}},
 	{"levels with a higher background together", []edit{{head, "background: 0.004", "background: 0.04"}}, []wantProblem{
-		{head, "background: 0.02", "background 0.06 of headache_mild + headache_severe together exceeds the 0.05 of headache"},
+		{head, "background: 0.02", "background 0.06 of headache_mild + headache_severe together exceeds the background 0.05 of headache: a part cannot be more frequent than the whole"},
 	}},
 	{"a child with a higher share", []edit{{neurology, "headache_severe: 0.85", "headache_severe: 0.91"}}, []wantProblem{
-		{neurology, "headache_severe: 0.85", "share 0.91 of headache_severe in brain_bleed is too high given headache: with these backgrounds it can be at most 0.8951"},
-		{neurology, "headache_severe: 0.85", "share 0.93 of headache_mild + headache_severe together in brain_bleed is too high given headache: with these backgrounds it can be at most 0.8972"},
+		{neurology, "headache_severe: 0.85", "share 0.91 of headache_severe in brain_bleed is too high given headache: with these backgrounds, the maximum is 0.8951"},
+		{neurology, "headache_severe: 0.85", "share 0.93 of headache_mild + headache_severe together in brain_bleed is too high given headache: with these backgrounds, the maximum is 0.8972"},
 	}},
 	{"a child with a higher link", []edit{{neurology, "headache_severe: 0.85", "headache_severe: 0.899"}, {head, "    parent: headache\n    relation: severity\n    background: 0.02", "    parent: headache\n    relation: severity\n    background: 0.0001"}}, []wantProblem{
-		{neurology, "headache_severe: 0.85", "share 0.899 of headache_severe in brain_bleed is too high given headache: with these backgrounds it can be at most 0.8951"},
+		{neurology, "headache_severe: 0.85", "share 0.899 of headache_severe in brain_bleed is too high given headache: with these backgrounds, the maximum is 0.8951"},
 		{neurology, "headache_severe: 0.85", "together in brain_bleed is too high given headache"},
 	}},
 	{"levels with a higher share together", []edit{{neurology, "headache_mild: 0.1", "headache_mild: 0.4"}}, []wantProblem{
@@ -258,28 +258,28 @@ var rejectionTests = []rejectionTest{
 	}},
 
 	// Words.
-	{"a condition without words", []edit{{dictionary, "  migraine: {name: Migraine, hint: Rest in a dark room., synonyms: [megrim]}\n", ""}}, []wantProblem{{neurology, "slug: migraine", "condition migraine has no words in language en"}}},
-	{"an observation without words", []edit{{dictionary, "  crp_high: {name: High CRP}\n", ""}}, []wantProblem{{head, "slug: crp_high", "observation crp_high has no words in language en"}}},
-	{"a group without words", []edit{{dictionary, "  headache_location: {question: Where does it hurt, question_third_person: Where does it hurt them}\n", ""}}, []wantProblem{{head, "slug: headache_location", "group headache_location has no words in language en"}}},
+	{"a condition without words", []edit{{dictionary, "  migraine: {name: Migraine, hint: Rest in a dark room., synonyms: [megrim]}\n", ""}}, []wantProblem{{neurology, "slug: migraine", "condition migraine has no texts in language en"}}},
+	{"an observation without words", []edit{{dictionary, "  crp_high: {name: High CRP}\n", ""}}, []wantProblem{{head, "slug: crp_high", "observation crp_high has no texts in language en"}}},
+	{"a group without words", []edit{{dictionary, "  headache_location: {question: Where does it hurt, question_third_person: Where does it hurt them}\n", ""}}, []wantProblem{{head, "slug: headache_location", "group headache_location has no texts in language en"}}},
 	{"words of nothing", []edit{{dictionary, "", "  hedache_duration: {question: a, question_third_person: b}\n"}}, []wantProblem{{dictionary, "hedache_duration", "unknown group hedache_duration"}}},
 	{"words of no condition", []edit{{"lang/en/more.yaml", "", "conditions:\n  flu: {name: Influenza}\n"}}, []wantProblem{{"lang/en/more.yaml", "flu", "unknown condition flu"}}},
-	{"words in two files", []edit{{"lang/en/more.yaml", "", "observations:\n  crp_high: {name: CRP}\n"}}, []wantProblem{{"lang/en/more.yaml", "crp_high", "observation crp_high already has words at lang/en/all.yaml:16"}}},
+	{"words in two files", []edit{{"lang/en/more.yaml", "", "observations:\n  crp_high: {name: CRP}\n"}}, []wantProblem{{"lang/en/more.yaml", "crp_high", "observation crp_high already has texts at lang/en/all.yaml:16"}}},
 	{"no name", []edit{{dictionary, "{name: High CRP}", "{common_name: Inflammation}"}}, []wantProblem{{dictionary, "crp_high", "crp_high has no name"}}},
 	{"no question", []edit{{dictionary, "question: Do you smoke, ", ""}}, []wantProblem{{dictionary, "smoking", "smoking has no question"}}},
 	{"no question in the third person", []edit{{dictionary, ", question_third_person: Do they smoke", ""}}, []wantProblem{{dictionary, "smoking", "smoking has no question_third_person"}}},
 	{"no question of a group", []edit{{dictionary, "question: How bad is it, ", ""}}, []wantProblem{{dictionary, "headache_severity", "headache_severity has no question"}}},
-	{"a question that is never asked", []edit{{dictionary, "{name: Reflex sign}", "{name: Reflex sign, question: Is it there}"}}, []wantProblem{{dictionary, "reflex_sign", "reflex_sign is professional: patients are never asked about it, so remove its question"}}},
+	{"a question that is never asked", []edit{{dictionary, "{name: Reflex sign}", "{name: Reflex sign, question: Is it there}"}}, []wantProblem{{dictionary, "reflex_sign", "reflex_sign is professional and must not have a question for patients: remove the question"}}},
 	{"two concepts with one name", []edit{{dictionary, "{name: Migraine in the family,", "{name: MIGRAINE,"}}, []wantProblem{
 		{dictionary, "family_migraine", `risk_factor family_migraine and condition migraine (lang/en/all.yaml:2) have the same name "MIGRAINE"`},
 	}},
 	{"a synonym of two symptoms", []edit{{dictionary, "{name: Nausea,", "{name: Nausea, synonyms: [Head  Pain],"}}, []wantProblem{
-		{dictionary, "  nausea:", `"Head  Pain" leads to symptom nausea and to symptom headache (lang/en/all.yaml:5)`},
+		{dictionary, "  nausea:", `"Head  Pain" refers to both symptom nausea and symptom headache (lang/en/all.yaml:5)`},
 	}},
 	{"a common name of two symptoms", []edit{{dictionary, "{name: Nausea, common_name: Feeling sick,", "{name: Nausea, common_name: Headache,"}}, []wantProblem{
-		{dictionary, "  nausea:", `"Headache" leads to symptom nausea and to symptom headache`},
+		{dictionary, "  nausea:", `"Headache" refers to both symptom nausea and symptom headache`},
 	}},
 	{"a synonym that differs in marks only", []edit{{dictionary, "{name: Nausea,", "{name: Nausea, synonyms: [Héad-pain!],"}}, []wantProblem{
-		{dictionary, "  nausea:", `"Héad-pain!" leads to symptom nausea and to symptom headache (lang/en/all.yaml:5)`},
+		{dictionary, "  nausea:", `"Héad-pain!" refers to both symptom nausea and symptom headache (lang/en/all.yaml:5)`},
 	}},
 	{"a synonym without a word", []edit{{dictionary, "synonyms: [megrim]", `synonyms: ["?!"]`}}, []wantProblem{{dictionary, "migraine", "empty wording of condition migraine"}}},
 	{"an empty synonym", []edit{{dictionary, "synonyms: [megrim]", `synonyms: [" "]`}}, []wantProblem{{dictionary, "migraine", "empty wording of condition migraine"}}},
@@ -345,8 +345,8 @@ func TestCompileReportsAllProblems(t *testing.T) {
 	), "en")
 	want := []string{
 		"core/conditions/neurology.yaml:19: unknown observation nausia",
-		"core/observations/head.yaml:44: background 2 of smoking: expected a probability strictly between 0 and 1",
-		"core/observations/head.yaml:45: observation crp_high has no id in core/registry.yaml: assign one with `go run ./hack/registry`",
+		"core/observations/head.yaml:44: invalid background 2 of smoking: expected a probability strictly between 0 and 1",
+		"core/observations/head.yaml:45: observation crp_high has no ID in core/registry.yaml: assign one with `go run ./hack/registry`",
 		`core/release.yaml:1: invalid version "soon-11-21T00:00:00Z": expected a UTC time such as 2026-11-21T00:00:00Z`,
 		"lang/en/all.yaml:15: smoking has no question",
 	}
@@ -361,7 +361,7 @@ func TestCompileReportsMissingFiles(t *testing.T) {
 		files := applyEdits(t)
 		delete(files, missing)
 		_, err := compile.Compile(files, "en")
-		if err == nil || !strings.Contains(err.Error(), missing+": this file is missing") {
+		if err == nil || !strings.Contains(err.Error(), missing+": file is missing") {
 			t.Errorf("without %s: %v", missing, err)
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// A Report lists where the content is thin. Its entries are not errors, but worth
-// reviewing. Concepts are listed by slug.
+// A Report lists the parts of the content that are thin. Its entries are not errors,
+// but worth reviewing. Concepts are listed by slug.
 type Report struct {
 	Model        string `json:"model"`
 	Version      string `json:"version"`
@@ -29,9 +29,9 @@ type Report struct {
 	Untranslated int `json:"untranslated"`
 	// FewFindings are the conditions with fewer than minFindings findings.
 	FewFindings []string `json:"few_findings"`
-	// SingleConditionFindings are the symptoms and laboratory results linked to one condition
-	// only. UnusedObservations are the observations that no condition uses as a finding, a
-	// factor or part of a tuple.
+	// SingleConditionFindings are the symptoms and laboratory results linked to only one
+	// condition. UnusedObservations are the observations that are not a finding or a
+	// factor of any condition, or part of a tuple.
 	SingleConditionFindings []string `json:"one_condition"`
 	UnusedObservations      []string `json:"no_condition"`
 	// DefaultCourse lists the conditions without a course in the sources, which get the
@@ -44,17 +44,17 @@ type Report struct {
 	// MissingExamples are the symptoms and risk factors without examples, in a language that
 	// has examples.
 	MissingExamples []string `json:"no_examples"`
-	// AmbiguousWordings are the pairs of wordings of two observations that the same text can
-	// match.
+	// AmbiguousWordings are the pairs of wordings of two observations that can match the
+	// same text.
 	AmbiguousWordings []string `json:"shared_wordings"`
-	// Indistinguishable are the pairs of conditions that patients' answers do not separate.
-	// SimilarPairs are such pairs that the content declares, with the reason.
+	// Indistinguishable are the pairs of conditions that patients' answers do not
+	// distinguish. SimilarPairs are the declared pairs, with their reasons.
 	Indistinguishable []string `json:"unseparated"`
 	SimilarPairs      []string `json:"alike"`
 }
 
 // minFindings is the minimum number of findings that distinguishes a condition from
-// others by more than chance.
+// others reliably.
 const minFindings = 6
 
 // report returns the report on a compiled release.
@@ -127,7 +127,7 @@ func (r Report) String() string { return r.format(true) }
 // Summary returns the report without the names of the concepts.
 func (r Report) Summary() string { return r.format(false) }
 
-func (r Report) format(named bool) string {
+func (r Report) format(withNames bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s: %d conditions, %d symptoms, %d risk factors, %d laboratory results of %d tests, %d drugs, %d articles, %d links, %d patterns, %d bytes\n",
 		r.Model, r.Version, r.Conditions, r.Symptoms, r.RiskFactors, r.LabResults, r.LabTests, r.Drugs, r.Articles, r.Links, r.Patterns, r.ReleaseBytes)
@@ -151,7 +151,7 @@ func (r Report) format(named bool) string {
 	} {
 		fmt.Fprintf(&b, "%s: %d\n", section.title, len(section.lines))
 		for _, line := range section.lines {
-			if named {
+			if withNames {
 				fmt.Fprintf(&b, "  %s\n", line)
 			}
 		}

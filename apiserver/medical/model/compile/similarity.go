@@ -17,20 +17,20 @@ import (
 const maxOverlap = 0.5
 
 // checkSimilarConditions records the pairs of conditions that patients' answers do not
-// separate and that the content does not declare with a reason. It rejects declared pairs
-// that are separable.
+// distinguish and that the content does not declare with a reason. It rejects declared
+// pairs that can be distinguished.
 func (c *compiler) checkSimilarConditions(r *model.Release) {
-	listed := c.declaredSimilarPairs()
+	declared := c.declaredSimilarPairs()
 	profiles := newProfiles(r)
 	for a := range r.Conditions {
 		for b := a + 1; b < len(r.Conditions); b++ {
 			slugs := [2]string{c.conditionSlug(a), c.conditionSlug(b)}
 			overlap := profiles.overlap(a, b)
-			switch alike := listed[slugs]; {
-			case alike == nil && overlap > maxOverlap:
+			switch pair := declared[slugs]; {
+			case pair == nil && overlap > maxOverlap:
 				c.indistinguishable = append(c.indistinguishable, fmt.Sprintf("%s and %s overlap by %.2f", slugs[0], slugs[1], overlap))
-			case alike != nil && overlap <= maxOverlap:
-				c.reportAt(alike.File, alike.Conditions[0].Line).errorf("%s overlap by only %.2f: remove the pair", pairSlugs(alike), overlap)
+			case pair != nil && overlap <= maxOverlap:
+				c.reportAt(pair.File, pair.Conditions[0].Line).errorf("%s overlap by only %.2f: remove the pair", pairSlugs(pair), overlap)
 			}
 		}
 	}
@@ -42,10 +42,10 @@ func (c *compiler) declaredSimilarPairs() map[[2]string]*source.SimilarPair {
 	for i, condition := range c.draft.Conditions {
 		order[c.conditionsByDraft[condition].source.Slug.Text] = i
 	}
-	listed := map[[2]string]*source.SimilarPair{}
+	declared := map[[2]string]*source.SimilarPair{}
 	for _, s := range c.core.SimilarPairs {
 		if len(s.Conditions) != 2 {
-			c.reportAt(s.File, s.Reason.Line).errorf("alike has %d conditions, expected two", len(s.Conditions))
+			c.reportAt(s.File, s.Reason.Line).errorf("alike entry has %d conditions: expected two", len(s.Conditions))
 			continue
 		}
 		p := c.reportAt(s.File, s.Conditions[0].Line)
@@ -59,26 +59,26 @@ func (c *compiler) declaredSimilarPairs() map[[2]string]*source.SimilarPair {
 		if order[pair[0]] > order[pair[1]] {
 			pair[0], pair[1] = pair[1], pair[0]
 		}
-		if listed[pair] != nil {
+		if declared[pair] != nil {
 			p.errorf("%s are listed twice", pairSlugs(s))
 		}
-		listed[pair] = s
+		declared[pair] = s
 	}
-	return listed
+	return declared
 }
 
 func pairSlugs(a *source.SimilarPair) string {
 	return a.Conditions[0].Text + " and " + a.Conditions[1].Text
 }
 
-// profiles are the answers of patients with each condition.
+// profiles holds the answer frequencies of patients with each condition.
 type profiles struct {
 	baseline     []float64               // by observation: frequency in the population
 	reported     [][]reportedObservation // by condition: observations with a different frequency, sorted
 	demographics [][]float64
 }
 
-// A reportedObservation is an observation and how often patients report it.
+// A reportedObservation is an observation and the share of patients who report it.
 type reportedObservation struct {
 	observation model.ObservationIndex
 	probability float64
@@ -111,29 +111,29 @@ func newProfiles(r *model.Release) *profiles {
 	return p
 }
 
-// probabilityUnderFactor returns the share of patients who have an observation that
-// multiplies the odds of their condition by a factor, given its usual share.
-func probabilityUnderFactor(usual float64, f model.Factor) float64 {
-	present, absent := usual*f.Present, (1-usual)*f.Absent
+// probabilityUnderFactor returns the share of patients with a condition who have an
+// observation with a factor for it, given its baseline share in the population.
+func probabilityUnderFactor(baseline float64, f model.Factor) float64 {
+	present, absent := baseline*f.Present, (1-baseline)*f.Absent
 	return present / (present + absent)
 }
 
-// demographics returns the shares of the patients by sex and age band.
+// demographics returns the shares of a condition's patients by sex and age band.
 func demographics(c *model.Condition) []float64 {
-	all := slices.Concat(c.Prior[0][:], c.Prior[1][:])
+	shares := slices.Concat(c.Prior[0][:], c.Prior[1][:])
 	sum := 0.0
-	for _, prior := range all {
+	for _, prior := range shares {
 		sum += prior
 	}
-	for i := range all {
-		all[i] /= sum
+	for i := range shares {
+		shares[i] /= sum
 	}
-	return all
+	return shares
 }
 
 // overlap returns the Bhattacharyya coefficient of the answers of patients with two
-// conditions: 1 if nothing separates them, 0 if something separates them with certainty.
-// It treats observations as independent, as the ranking does.
+// conditions: 1 if no answer distinguishes them, 0 if an answer distinguishes them with
+// certainty. It treats observations as independent, like the ranking.
 func (p *profiles) overlap(a, b int) float64 {
 	coefficient := 0.0
 	for i, share := range p.demographics[a] {

@@ -59,7 +59,7 @@ func TestCompileRejectsInvalidSimilarPairs(t *testing.T) {
 	}{
 		{"without need", []edit{declareSimilar, {neurology, "{family_migraine: 2}", "{family_migraine: 2, smoking: 900}"}}, "remove the pair"},
 		{"unknown", []edit{list("  - conditions: [brain_bleed, migrane]\n    reason: Both ache.\n")}, "unknown condition migrane"},
-		{"one alone", []edit{list("  - conditions: [brain_bleed]\n    reason: It aches.\n")}, "alike has 1 conditions"},
+		{"one alone", []edit{list("  - conditions: [brain_bleed]\n    reason: It aches.\n")}, "alike entry has 1 conditions: expected two"},
 		{"no reason", []edit{list("  - conditions: [brain_bleed, migraine]\n")}, "reason of alike brain_bleed and migraine is missing"},
 		{"twice", []edit{declareSimilar, {neurology, "conditions:\n  - slug", "  - conditions: [migraine, brain_bleed]\n    reason: Both ache.\nconditions:\n  - slug"}}, "are listed twice"},
 	} {

@@ -49,16 +49,16 @@ func (c *compiler) addWords() {
 }
 
 // localizationsBySlug returns the localizations by slug.
-func (c *compiler) localizationsBySlug(what string, list []*source.Localization, known func(slug string) bool) map[string]*source.Localization {
+func (c *compiler) localizationsBySlug(kind string, list []*source.Localization, known func(slug string) bool) map[string]*source.Localization {
 	words := map[string]*source.Localization{}
 	for _, w := range list {
 		p := c.reportAt(w.File, w.Slug.Line)
-		if before := words[w.Slug.Text]; before != nil {
-			p.errorf("%s %s already has words at %s:%d", what, w.Slug.Text, before.File, before.Slug.Line)
+		if previous := words[w.Slug.Text]; previous != nil {
+			p.errorf("%s %s already has texts at %s:%d", kind, w.Slug.Text, previous.File, previous.Slug.Line)
 			continue
 		}
 		if !known(w.Slug.Text) {
-			p.errorf("unknown %s %s: no file under core defines it", what, w.Slug.Text)
+			p.errorf("unknown %s %s: define it in a file under core", kind, w.Slug.Text)
 		}
 		words[w.Slug.Text] = w
 	}
@@ -67,7 +67,7 @@ func (c *compiler) localizationsBySlug(what string, list []*source.Localization,
 
 func (c *compiler) nameCondition(d *condition, w *source.Localization) {
 	if w == nil {
-		c.reportAtCondition(d).errorf("condition %s has no words in language %s", d.source.Slug.Text, c.language.Tag.Text)
+		c.reportAtCondition(d).errorf("condition %s has no texts in language %s", d.source.Slug.Text, c.language.Tag.Text)
 		return
 	}
 	d.localization = w
@@ -78,7 +78,7 @@ func (c *compiler) nameCondition(d *condition, w *source.Localization) {
 
 func (c *compiler) nameObservation(o *observation, w *source.Localization) {
 	if w == nil {
-		c.reportAtObservation(o).errorf("observation %s has no words in language %s", o.source.Slug.Text, c.language.Tag.Text)
+		c.reportAtObservation(o).errorf("observation %s has no texts in language %s", o.source.Slug.Text, c.language.Tag.Text)
 		return
 	}
 	o.localization = w
@@ -88,7 +88,7 @@ func (c *compiler) nameObservation(o *observation, w *source.Localization) {
 	p := c.reportAt(w.File, w.Slug.Line)
 	switch {
 	case o.source.Professional.Value && (o.Question != "" || o.QuestionThirdPerson != ""):
-		p.errorf("%s is professional: patients are never asked about it, so remove its question", w.Slug.Text)
+		p.errorf("%s is professional and must not have a question for patients: remove the question", w.Slug.Text)
 	case !o.source.Professional.Value && o.Kind != model.LabResult:
 		c.checkQuestions(p, w)
 	}
@@ -96,7 +96,7 @@ func (c *compiler) nameObservation(o *observation, w *source.Localization) {
 
 func (c *compiler) nameGroup(g *model.DraftGroup, s *source.Group, w *source.Localization) {
 	if w == nil {
-		c.reportAt(s.File, s.Slug.Line).errorf("group %s has no words in language %s", s.Slug.Text, c.language.Tag.Text)
+		c.reportAt(s.File, s.Slug.Line).errorf("group %s has no texts in language %s", s.Slug.Text, c.language.Tag.Text)
 		return
 	}
 	g.Question, g.QuestionThirdPerson = w.Question.Text, w.QuestionThirdPerson.Text
@@ -133,8 +133,8 @@ func scalarTexts(words []source.Scalar) []string {
 }
 
 // checkWordings rejects two concepts or laboratory tests with the same name, and a
-// wording shared by two concepts of the same kind, because no rule could choose between
-// them.
+// wording that two concepts of the same kind share, because no rule could choose
+// between the concepts.
 func (c *compiler) checkWordings() {
 	names, wordings := map[string]wordingUse{}, map[string]wordingUse{}
 	check := func(kind string, w *source.Localization) {
@@ -159,15 +159,15 @@ func (c *compiler) checkWordings() {
 	}
 }
 
-// wordingUse is the position of a wording and the concept that it refers to.
+// wordingUse is the position of a wording and the concept to which it refers.
 type wordingUse struct {
 	concept string
 	at      source.Position
 }
 
 // checkUniqueWording records that a wording refers to a concept, and reports a problem if
-// it already refers to another one.
-func (c *compiler) checkUniqueWording(taken map[string]wordingUse, kind string, w *source.Localization, wording source.Scalar, concept string) {
+// it already refers to a different concept.
+func (c *compiler) checkUniqueWording(used map[string]wordingUse, kind string, w *source.Localization, wording source.Scalar, concept string) {
 	if wording.Line == 0 {
 		return
 	}
@@ -178,19 +178,18 @@ func (c *compiler) checkUniqueWording(taken map[string]wordingUse, kind string, 
 		return
 	}
 	key = kind + "\x00" + key
-	before, ok := taken[key]
+	previous, ok := used[key]
 	switch {
 	case !ok:
-		taken[key] = wordingUse{concept: concept, at: p.position}
-	case before.concept != concept && kind == "":
-		p.errorf("%s and %s (%s:%d) have the same name %q", concept, before.concept, before.at.File, before.at.Line, wording.Text)
-	case before.concept != concept:
-		p.errorf("%q leads to %s and to %s (%s:%d)", wording.Text, concept, before.concept, before.at.File, before.at.Line)
+		used[key] = wordingUse{concept: concept, at: p.position}
+	case previous.concept != concept && kind == "":
+		p.errorf("%s and %s (%s:%d) have the same name %q", concept, previous.concept, previous.at.File, previous.at.Line, wording.Text)
+	case previous.concept != concept:
+		p.errorf("%q refers to both %s and %s (%s:%d)", wording.Text, concept, previous.concept, previous.at.File, previous.at.Line)
 	}
 }
 
-// foldWording returns a wording in the form that a search compares: its words, without
-// insignificant differences.
+// foldWording returns the normalized words of a wording, which searches compare.
 func foldWording(wording string) string {
 	return strings.Join(slices.Collect(token.Words(wording)), " ")
 }

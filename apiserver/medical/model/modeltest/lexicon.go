@@ -11,8 +11,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile/source"
 )
 
-// Lexicon adds a lexicon file in the YAML of content sources, with observations named by
-// their ids:
+// Lexicon adds a lexicon file in the YAML format of content sources. Observations are
+// identified by their IDs:
 //
 //	classes:
 //	  pain: [pain, ache]
@@ -44,7 +44,7 @@ func (b *Builder) compileLexicon() {
 	var problems source.Problems
 	files := make([]*source.Lexicon, 0, len(b.lexicons))
 	for i, yaml := range b.lexicons {
-		files = append(files, source.ParseLexicon(fmt.Sprintf("lexicon %d of the test", i+1), []byte(yaml), &problems))
+		files = append(files, source.ParseLexicon(fmt.Sprintf("test lexicon %d", i+1), []byte(yaml), &problems))
 	}
 	ordinary := b.draft.Lexicon.OrdinaryWords
 	b.draft.Lexicon = model.DraftLexicon{OrdinaryWords: ordinary}

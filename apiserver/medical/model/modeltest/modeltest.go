@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package modeltest builds releases in code, for tests of packages that read them.
-// Concepts are named by their public ids:
+// Concepts are identified by their public IDs:
 //
 //	release := modeltest.New().
 //		Condition("c_1", 0.02).
@@ -12,7 +12,7 @@
 // Synthetic generates a release of any size up to a full catalog, for benchmarks, and
 // SamplePatients draws patients for it.
 //
-// The package holds no medical content and no expectations of any test.
+// The package does not contain medical content or test expectations.
 package modeltest
 
 import (
@@ -63,12 +63,12 @@ func New() *Builder {
 	}
 }
 
-// Condition adds an acute condition of every age and both sexes, with the same prior for
-// all. The edits change the defaults.
+// Condition adds an acute condition of all ages and both sexes, with the same prior for
+// all patients. The edits change the defaults.
 func (b *Builder) Condition(id string, prior float64, edits ...func(*model.DraftCondition)) *Builder {
 	number, ok := model.ParseID(model.ConditionPrefix, id)
 	if !ok || b.conditions[id] != nil {
-		return b.errorf("condition %q: not an id such as c_1, or added before", id)
+		return b.errorf("condition %q is already defined, or is not an ID such as c_1", id)
 	}
 	c := &model.DraftCondition{
 		Number: number, Name: id, CommonName: id, AgeTo: model.MaxAgeMonths,
@@ -99,7 +99,7 @@ func (b *Builder) RiskFactor(id string, share float64, edits ...func(*model.Draf
 	return b.addObservation(model.RiskFactor, id, share, edits)
 }
 
-// Alias adds an additional id for an observation added before.
+// Alias adds an additional ID for an existing observation.
 func (b *Builder) Alias(id, observation string) *Builder {
 	o := b.findObservation(observation)
 	if o == nil {
@@ -107,23 +107,23 @@ func (b *Builder) Alias(id, observation string) *Builder {
 	}
 	number, ok := model.ParseID(o.Kind.Prefix(), id)
 	if !ok {
-		return b.errorf("alias %q of %s: not an id such as %s1", id, observation, o.Kind.Prefix())
+		return b.errorf("invalid alias %q of %s: expected an ID such as %s1", id, observation, o.Kind.Prefix())
 	}
 	b.draft.Aliases = append(b.draft.Aliases, model.DraftAlias{Number: number, Observation: o})
 	return b
 }
 
-// LabResult adds a laboratory result lt_<n> with its leak. Unless LabTest names it, it
-// becomes the present result of its own test lab_<n>.
+// LabResult adds a laboratory result lt_<n> with its leak. Unless it is passed to
+// LabTest, it becomes the present result of its own test lab_<n>.
 func (b *Builder) LabResult(id string, leak float64, edits ...func(*model.DraftObservation)) *Builder {
 	return b.addObservation(model.LabResult, id, leak, edits)
 }
 
-// LabTest adds a laboratory test lab_<n> with results added before.
+// LabTest adds a laboratory test lab_<n> with existing results.
 func (b *Builder) LabTest(id, name string, results map[string]model.ResultType) *Builder {
 	number, ok := model.ParseID(model.LabTestPrefix, id)
 	if !ok || slices.ContainsFunc(b.draft.LabTests, func(t *model.DraftLabTest) bool { return t.Number == number }) {
-		return b.errorf("laboratory test %q: not an id such as lab_1, or added before", id)
+		return b.errorf("laboratory test %q is already defined, or is not an ID such as lab_1", id)
 	}
 	t := &model.DraftLabTest{Number: number, Name: name, CommonName: name, Category: "Blood"}
 	for _, result := range slices.Sorted(maps.Keys(results)) {
@@ -136,12 +136,12 @@ func (b *Builder) LabTest(id, name string, results map[string]model.ResultType) 
 	return b
 }
 
-// Drug adds a drug d_<n> that implies risk factors added before. The edits can add other
+// Drug adds a drug d_<n> that implies existing risk factors. The edits can add other
 // names.
 func (b *Builder) Drug(id, name, atc string, factors []string, edits ...func(*model.DraftDrug)) *Builder {
 	number, ok := model.ParseID(model.DrugPrefix, id)
 	if !ok || slices.ContainsFunc(b.draft.Drugs, func(d *model.DraftDrug) bool { return d.Number == number }) {
-		return b.errorf("drug %q: not an id such as d_1, or added before", id)
+		return b.errorf("drug %q is already defined, or is not an ID such as d_1", id)
 	}
 	d := &model.DraftDrug{Number: number, Name: name, ATC: atc, RiskFactors: b.findObservations(factors)}
 	for _, edit := range edits {
@@ -151,7 +151,7 @@ func (b *Builder) Drug(id, name, atc string, factors []string, edits ...func(*mo
 	return b
 }
 
-// ChronicDisease lists a condition added before as a chronic disease.
+// ChronicDisease lists an existing condition as a chronic disease.
 func (b *Builder) ChronicDisease(condition string, factors ...string) *Builder {
 	c := b.conditions[condition]
 	if c == nil {
@@ -161,13 +161,13 @@ func (b *Builder) ChronicDisease(condition string, factors ...string) *Builder {
 	return b
 }
 
-// Hospitalizations lists risk factors added before as reasons for a hospital stay.
+// Hospitalizations lists existing risk factors as reasons for a hospital stay.
 func (b *Builder) Hospitalizations(factors ...string) *Builder {
 	b.draft.Hospitalizations = append(b.draft.Hospitalizations, b.findObservations(factors)...)
 	return b
 }
 
-// addImplicitLabTests adds tests for the results that no LabTest names.
+// addImplicitLabTests adds a test for each result that does not belong to a test.
 func (b *Builder) addImplicitLabTests() {
 	for _, o := range b.draft.Observations {
 		if o.Kind == model.LabResult && o.LabResult == model.NoLabResult {
@@ -208,8 +208,8 @@ func Section(name model.SectionName, title string, content ...model.DraftNode) m
 }
 
 // Node returns a node that contains other nodes.
-func Node(of model.NodeType, children ...model.DraftNode) model.DraftNode {
-	return model.DraftNode{Type: of, Children: children}
+func Node(kind model.NodeType, children ...model.DraftNode) model.DraftNode {
+	return model.DraftNode{Type: kind, Children: children}
 }
 
 // Link returns a node that links to target.
@@ -227,8 +227,9 @@ func WithTopic(topic model.Topic) func(*model.DraftObservation) {
 	return func(o *model.DraftObservation) { o.Topic = topic }
 }
 
-// WithDurationRange returns an edit of a child with the relation Duration: its parent has
-// lasted at least from and less than to. A zero to means no upper limit.
+// WithDurationRange returns an edit that sets the range of the parent's duration for a
+// child with DurationRelation: at least from and less than to. If to is zero, there is
+// no upper limit.
 func WithDurationRange(from, to time.Duration) func(*model.DraftObservation) {
 	return func(o *model.DraftObservation) {
 		o.DurationFrom, o.DurationTo = uint32(from.Minutes()), uint32(to.Minutes())
@@ -238,7 +239,7 @@ func WithDurationRange(from, to time.Duration) func(*model.DraftObservation) {
 	}
 }
 
-// Child adds a symptom that refines a symptom added before.
+// Child adds a symptom that refines an existing symptom.
 func (b *Builder) Child(id, parent string, relation model.Relation, leak float64, edits ...func(*model.DraftObservation)) *Builder {
 	refine := func(o *model.DraftObservation) { o.Parent, o.Relation = b.findObservation(parent), relation }
 	return b.addObservation(model.Symptom, id, leak, append([]func(*model.DraftObservation){refine}, edits...))
@@ -247,7 +248,7 @@ func (b *Builder) Child(id, parent string, relation model.Relation, leak float64
 func (b *Builder) addObservation(kind model.ObservationKind, id string, leak float64, edits []func(*model.DraftObservation)) *Builder {
 	number, ok := model.ParseID(kind.Prefix(), id)
 	if !ok || b.observations[id] != nil {
-		return b.errorf("%v %q: not an id such as %s1, or added before", kind, id, kind.Prefix())
+		return b.errorf("%v %q is already defined, or is not an ID such as %s1", kind, id, kind.Prefix())
 	}
 	o := &model.DraftObservation{
 		Number: number, Kind: kind, Name: id, CommonName: id, AgeTo: model.MaxAgeMonths, Leak: leak,
@@ -261,7 +262,7 @@ func (b *Builder) addObservation(kind model.ObservationKind, id string, leak flo
 	return b
 }
 
-// Link links a condition to an observation, which this share of its patients report,
+// Link links a condition to an observation that the given share of its patients report,
 // whatever the cause.
 func (b *Builder) Link(condition, observation string, share float64) *Builder {
 	if c, o := b.conditions[condition], b.findObservation(observation); c == nil {
@@ -272,7 +273,7 @@ func (b *Builder) Link(condition, observation string, share float64) *Builder {
 	return b
 }
 
-// Factor sets the multipliers of the condition's prior odds for either answer to the
+// Factor sets the multipliers of the prior odds of a condition for a yes and a no to an
 // observation.
 func (b *Builder) Factor(condition, observation string, present, absent float64) *Builder {
 	if c, o := b.conditions[condition], b.findObservation(observation); c == nil {
@@ -314,7 +315,7 @@ func (b *Builder) Tuple(level model.TriageLevel, observations ...string) *Builde
 	return b
 }
 
-// Draft returns the draft built so far, for changes that no method makes.
+// Draft returns the current draft, for changes without a Builder method.
 func (b *Builder) Draft() *model.Draft { return &b.draft }
 
 // Build builds the release, encodes it and decodes it as a server would, so that a test
@@ -323,7 +324,7 @@ func (b *Builder) Build(t TB) *model.Release {
 	t.Helper()
 	release, err := model.Decode(b.Bytes(t))
 	if err != nil {
-		t.Fatalf("the release built for this test is refused: %v", err)
+		t.Fatalf("decoding the release built for this test: %v", err)
 	}
 	return release
 }
@@ -352,13 +353,13 @@ func (b *Builder) findObservation(id string) *model.DraftObservation {
 }
 
 func (b *Builder) findObservations(ids []string) []*model.DraftObservation {
-	var found []*model.DraftObservation
+	var observations []*model.DraftObservation
 	for _, id := range ids {
 		if o := b.findObservation(id); o != nil {
-			found = append(found, o)
+			observations = append(observations, o)
 		}
 	}
-	return found
+	return observations
 }
 
 func (b *Builder) errorf(format string, args ...any) *Builder {

@@ -16,15 +16,16 @@ type Patient struct {
 	Sex       model.Sex
 	AgeMonths int
 	Condition model.ConditionIndex
-	// Present and Absent are the ids of the reported observations, EvidencePerPatient in
-	// total unless more are present. The first present one is the chief complaint.
+	// Present and Absent are the IDs of the reported observations, EvidencePerPatient in
+	// total unless more are present. The first present observation is the chief complaint.
 	Present, Absent []string
 }
 
-// SamplePatients draws patients from a synthetic release of FullSize. Each reports the
-// given number of present observations: the findings of the patient's condition, topped
-// up with observations that anyone may have. The denied observations belong to similar
-// conditions. Patients report no laboratory results. The result is deterministic.
+// SamplePatients draws patients from a synthetic release of FullSize. Each patient
+// reports the given number of present observations: findings of the patient's condition
+// and, if these do not suffice, observations that anyone may have. The denied
+// observations belong to similar conditions. Patients report no laboratory results. The
+// result is deterministic.
 func SamplePatients(r *model.Release, count, present int) []Patient {
 	random := rand.New(rand.NewPCG(Seed, uint64(present)))
 	patients := make([]Patient, count)
@@ -49,16 +50,16 @@ func samplePatient(r *model.Release, random *rand.Rand, present int) Patient {
 		} else if random.Float64() > link.Probability {
 			continue
 		}
-		if !related(r, reported, o) {
+		if !isRelated(r, reported, o) {
 			reported[o] = true
 			p.Present = append(p.Present, r.ObservationID(o))
 		}
 	}
 	for len(p.Present)+len(p.Absent) < max(EvidencePerPatient, present) {
-		neighbour := r.Conditions[(int(p.Condition)+FullSize.disciplines()*random.IntN(20))%len(r.Conditions)]
-		others := model.Slice(r.LinksByCondition, neighbour.Links)
-		o := model.ObservationIndex(others[random.IntN(len(others))].Other)
-		if !related(r, reported, o) {
+		neighbor := r.Conditions[(int(p.Condition)+FullSize.disciplines()*random.IntN(20))%len(r.Conditions)]
+		links := model.Slice(r.LinksByCondition, neighbor.Links)
+		o := model.ObservationIndex(links[random.IntN(len(links))].Other)
+		if !isRelated(r, reported, o) {
 			reported[o] = true
 			p.Absent = append(p.Absent, r.ObservationID(o))
 		}
@@ -66,9 +67,9 @@ func samplePatient(r *model.Release, random *rand.Rand, present int) Patient {
 	return p
 }
 
-// related reports whether an observation is a laboratory result, or whether it, its
+// isRelated reports whether an observation is a laboratory result, or whether it, its
 // parent or one of its children has been reported.
-func related(r *model.Release, reported map[model.ObservationIndex]bool, o model.ObservationIndex) bool {
+func isRelated(r *model.Release, reported map[model.ObservationIndex]bool, o model.ObservationIndex) bool {
 	if r.Observations[o].Kind == model.LabResult || reported[o] || reported[r.Observations[o].Parent] {
 		return true
 	}

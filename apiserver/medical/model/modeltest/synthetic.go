@@ -28,7 +28,7 @@ const (
 	groupInterval     = 5 // one root in this many asks about its children in a group
 	durationInterval  = 7 // one child in this many describes how long its parent has lasted
 	articleInterval   = 20
-	labResultInterval = 20 // one drawn finding in this many is a laboratory result
+	labResultInterval = 20 // one sampled finding in this many is a laboratory result
 )
 
 // labResults are the results of each laboratory test and their frequencies in the
@@ -47,75 +47,75 @@ var defaultCourses = [...]model.Course{
 }
 
 // riskFactors returns the number of risk factors. Most other observations are symptoms.
-func (s Size) riskFactors() int { return s.Observations / 10 }
+func (g Size) riskFactors() int { return g.Observations / 10 }
 
 // labTests returns the number of laboratory tests.
-func (s Size) labTests() int { return s.Observations / 100 }
+func (g Size) labTests() int { return g.Observations / 100 }
 
 // symptoms returns the number of symptoms.
-func (s Size) symptoms() int {
-	return s.Observations - s.riskFactors() - s.labTests()*len(labResults)
+func (g Size) symptoms() int {
+	return g.Observations - g.riskFactors() - g.labTests()*len(labResults)
 }
 
 // roots returns the number of symptoms without a parent. The other symptoms are their
 // children.
-func (s Size) roots() int { return s.Observations * 9 / 20 }
+func (g Size) roots() int { return g.Observations * 9 / 20 }
 
 // commonRoots returns the number of roots that conditions of any discipline may cause.
-func (s Size) commonRoots() int { return max(1, s.Observations*3/100) }
+func (g Size) commonRoots() int { return max(1, g.Observations*3/100) }
 
 // disciplines returns the number of disciplines, which group conditions.
-func (s Size) disciplines() int { return max(1, s.Conditions/40) }
+func (g Size) disciplines() int { return max(1, g.Conditions/40) }
 
 // rootsPerDiscipline returns the number of roots, beyond the common ones, that a
 // discipline may cause. Neighboring disciplines overlap.
-func (s Size) rootsPerDiscipline() int {
-	specific := s.roots() - s.commonRoots()
-	return min(specific, 2*specific/s.disciplines())
+func (g Size) rootsPerDiscipline() int {
+	specific := g.roots() - g.commonRoots()
+	return min(specific, 2*specific/g.disciplines())
 }
 
 // linkCount returns the number of links of the condition at an index. It distributes all
 // links evenly.
-func (s Size) linkCount(condition int) int {
-	return s.Links*(condition+1)/s.Conditions - s.Links*condition/s.Conditions
+func (g Size) linkCount(condition int) int {
+	return g.Links*(condition+1)/g.Conditions - g.Links*condition/g.Conditions
 }
 
 // validate returns an error if the size has too few observations for the links of a
 // condition.
-func (s Size) validate() error {
-	if s.Conditions < 1 || s.riskFactors() < 1 || s.rootsPerDiscipline() < 1 || s.linkCount(s.Conditions-1) > s.commonRoots()+s.rootsPerDiscipline() {
-		return fmt.Errorf("a synthetic release of %+v: needs a condition, and more observations for each of its links", s)
+func (g Size) validate() error {
+	if g.Conditions < 1 || g.riskFactors() < 1 || g.rootsPerDiscipline() < 1 || g.linkCount(g.Conditions-1) > g.commonRoots()+g.rootsPerDiscipline() {
+		return fmt.Errorf("invalid size %+v of a synthetic release: expected at least one condition, and enough observations for its links", g)
 	}
 	return nil
 }
 
 // Synthetic returns a builder of an invented release of the given size. The same size and
-// seed give the same release on every machine. Its content is medically meaningless.
+// seed produce the same release on every machine. Its content is medically meaningless.
 //
-// It has the shape of a real release: conditions gather in disciplines; a few symptoms
-// belong to hundreds of conditions and most to a handful; symptoms have children, some
-// asked in groups; a few conditions account for most cases. There are laboratory tests,
-// courses and articles, and every concept has several wordings.
+// It has the structure of a real release: conditions are grouped into disciplines; a
+// few symptoms belong to hundreds of conditions and most to a handful; symptoms have
+// children, some of which form groups; a few conditions account for most cases. There
+// are laboratory tests, courses and articles, and every concept has several wordings.
 func Synthetic(size Size, seed uint64) *Builder {
-	s := &generator{
+	g := &generator{
 		Builder: New(), size: size, random: rand.New(rand.NewPCG(seed, 1)),
 		children: map[*model.DraftObservation][]*model.DraftObservation{},
 	}
-	if s.err = size.validate(); s.err != nil {
-		return s.Builder
+	if g.err = size.validate(); g.err != nil {
+		return g.Builder
 	}
-	s.draft.Categories = nil
+	g.draft.Categories = nil
 	for i := range size.disciplines() {
-		s.draft.Categories = append(s.draft.Categories, &model.DraftNamedItem{Number: uint32(i + 1), Name: fmt.Sprintf("Discipline %d", i+1)})
+		g.draft.Categories = append(g.draft.Categories, &model.DraftNamedItem{Number: uint32(i + 1), Name: fmt.Sprintf("Discipline %d", i+1)})
 	}
-	s.addSymptoms()
-	s.addGroups()
-	s.addRiskFactors()
-	s.addLabTests()
+	g.addSymptoms()
+	g.addGroups()
+	g.addRiskFactors()
+	g.addLabTests()
 	for i := range size.Conditions {
-		s.addCondition(i)
+		g.addCondition(i)
 	}
-	return s.Builder
+	return g.Builder
 }
 
 // A generator generates a synthetic release.
@@ -130,35 +130,35 @@ type generator struct {
 }
 
 // logUniform draws from a range, uniformly on a logarithmic scale.
-func (s *generator) logUniform(low, high float64) float64 {
-	return low * math.Pow(high/low, s.random.Float64())
+func (g *generator) logUniform(low, high float64) float64 {
+	return low * math.Pow(high/low, g.random.Float64())
 }
 
 // addSymptoms adds the roots, common ones first, and their children.
-func (s *generator) addSymptoms() {
-	roots := s.size.roots()
+func (g *generator) addSymptoms() {
+	roots := g.size.roots()
 	for i := range roots {
-		leak := s.logUniform(0.0005, 0.02)
-		if i < s.size.commonRoots() {
-			leak = s.logUniform(0.01, 0.08)
+		leak := g.logUniform(0.0005, 0.02)
+		if i < g.size.commonRoots() {
+			leak = g.logUniform(0.01, 0.08)
 		}
-		s.roots = append(s.roots, s.generateObservation(model.Symptom, i+1, leak, nameSymptom))
+		g.roots = append(g.roots, g.generateObservation(model.Symptom, i+1, leak, nameSymptom))
 	}
-	for i := roots; i < s.size.symptoms(); i++ {
-		parent := s.roots[s.random.IntN(roots)]
-		child := s.generateObservation(model.Symptom, i+1, parent.Leak*(0.05+0.1*s.random.Float64()), nameSymptom)
+	for i := roots; i < g.size.symptoms(); i++ {
+		parent := g.roots[g.random.IntN(roots)]
+		child := g.generateObservation(model.Symptom, i+1, parent.Leak*(0.05+0.1*g.random.Float64()), nameSymptom)
 		child.Parent, child.Relation = parent, model.CharacterRelation
 		if i%durationInterval == 0 {
 			child.Relation = model.DurationRelation
 			WithDurationRange(7*24*time.Hour, 0)(child)
 		}
-		s.children[parent] = append(s.children[parent], child)
+		g.children[parent] = append(g.children[parent], child)
 	}
 }
 
-func (s *generator) addGroups() {
-	for i := 0; i < len(s.roots); i += groupInterval {
-		items := s.children[s.roots[i]]
+func (g *generator) addGroups() {
+	for i := 0; i < len(g.roots); i += groupInterval {
+		items := g.children[g.roots[i]]
 		if len(items) < 2 {
 			continue
 		}
@@ -166,82 +166,82 @@ func (s *generator) addGroups() {
 		if i%2 == 1 {
 			kind = model.GroupSingle
 		}
-		s.draft.Groups = append(s.draft.Groups, &model.DraftGroup{
+		g.draft.Groups = append(g.draft.Groups, &model.DraftGroup{
 			Question: "Which of these?", QuestionThirdPerson: "Which of these does the person have?",
-			Type: kind, Parent: s.roots[i], Items: items,
+			Type: kind, Parent: g.roots[i], Items: items,
 		})
 	}
 }
 
-func (s *generator) addRiskFactors() {
-	for i := range s.size.riskFactors() {
-		s.riskFactors = append(s.riskFactors, s.generateObservation(model.RiskFactor, i+1001, s.logUniform(0.01, 0.3), nameRiskFactor))
+func (g *generator) addRiskFactors() {
+	for i := range g.size.riskFactors() {
+		g.riskFactors = append(g.riskFactors, g.generateObservation(model.RiskFactor, i+1001, g.logUniform(0.01, 0.3), nameRiskFactor))
 	}
 }
 
 // addLabTests adds laboratory tests. No condition causes a normal result.
-func (s *generator) addLabTests() {
-	for i := range s.size.labTests() {
+func (g *generator) addLabTests() {
+	for i := range g.size.labTests() {
 		t := &model.DraftLabTest{Number: uint32(i + 1)}
 		for k, r := range labResults {
-			o := s.generateObservation(model.LabResult, 2001+i*len(labResults)+k, r.leak, func(o *model.DraftObservation) {
+			o := g.generateObservation(model.LabResult, 2001+i*len(labResults)+k, r.leak, func(o *model.DraftObservation) {
 				o.LabResult, o.Question, o.QuestionThirdPerson = r.result, "", ""
 			})
 			t.Results = append(t.Results, o)
 			if r.result != model.Normal {
-				s.abnormalResults = append(s.abnormalResults, o)
+				g.abnormalResults = append(g.abnormalResults, o)
 			}
 		}
 		nameLabTest(t)
-		s.draft.LabTests = append(s.draft.LabTests, t)
+		g.draft.LabTests = append(g.draft.LabTests, t)
 	}
 }
 
 // generateObservation adds an observation and edits it. One symptom in 25 is serious.
-func (s *generator) generateObservation(kind model.ObservationKind, number int, leak float64, edit func(*model.DraftObservation)) *model.DraftObservation {
+func (g *generator) generateObservation(kind model.ObservationKind, number int, leak float64, edit func(*model.DraftObservation)) *model.DraftObservation {
 	id := model.FormatID(kind.Prefix(), uint32(number))
-	s.addObservation(kind, id, leak, []func(*model.DraftObservation){func(o *model.DraftObservation) {
+	g.addObservation(kind, id, leak, []func(*model.DraftObservation){func(o *model.DraftObservation) {
 		edit(o)
 		if kind == model.Symptom && number%25 == 0 {
 			o.Seriousness = model.Seriousness(1 + number/25%3)
 		}
 	}})
-	return s.observations[id]
+	return g.observations[id]
 }
 
 // addCondition adds a condition with its findings and risk factors.
-func (s *generator) addCondition(i int) {
-	discipline := i % s.size.disciplines()
+func (g *generator) addCondition(i int) {
+	discipline := i % g.size.disciplines()
 	id := model.FormatID(model.ConditionPrefix, uint32(i+1))
-	s.Condition(id, 0.04/float64(i+4), func(c *model.DraftCondition) {
+	g.Condition(id, 0.04/float64(i+4), func(c *model.DraftCondition) {
 		nameCondition(c)
 		c.Acuteness = model.Acuteness(i % len(defaultCourses))
 		c.Course = defaultCourses[c.Acuteness]
 		c.Hint = "Rest, drink enough, and see a doctor when it does not get better within a week."
-		c.Categories = s.draft.Categories[discipline : discipline+1]
+		c.Categories = g.draft.Categories[discipline : discipline+1]
 		c.Triage = []model.TriageLevel{model.SelfCare, model.Consultation, model.Consultation, model.Consultation24, model.Emergency}[i%5]
 		for sex := range c.Prior {
 			for band := range c.Prior[sex] {
-				c.Prior[sex][band] *= 0.5 + s.random.Float64()
+				c.Prior[sex][band] *= 0.5 + g.random.Float64()
 			}
 		}
 	})
-	c := s.conditions[id]
+	c := g.conditions[id]
 	if i%articleInterval == 0 {
-		s.addArticle(id, c.CommonName)
+		g.addArticle(id, c.CommonName)
 	}
-	s.addFindings(c, discipline, s.size.linkCount(i))
-	for range s.random.IntN(maxRiskFactors + 1) {
-		s.addFactor(c, s.riskFactors[s.random.IntN(len(s.riskFactors))])
+	g.addFindings(c, discipline, g.size.linkCount(i))
+	for range g.random.IntN(maxRiskFactors + 1) {
+		g.addFactor(c, g.riskFactors[g.random.IntN(len(g.riskFactors))])
 	}
 }
 
 // addArticle adds an article of typical length.
-func (s *generator) addArticle(condition, name string) {
+func (g *generator) addArticle(condition, name string) {
 	paragraph := Node(model.ParagraphNode, Text(name+" is made up, and so is every sentence about it. "+strings.Repeat("It comes and goes as it likes. ", 5)),
 		Link("https://example.org/"+condition, "More about it"), Text("."))
 	list := Node(model.UnorderedListNode, Node(model.ListItemNode, Text("Rest.")), Node(model.ListItemNode, Text("Drink enough.")))
-	s.Article(condition, name,
+	g.Article(condition, name,
 		Section(model.SummarySection, "In short", paragraph),
 		Section(model.CauseSection, "Causes", paragraph, paragraph),
 		Section(model.HomeTreatmentSection, "What you can do", Node(model.Heading1Node, Text("At once")), paragraph, list),
@@ -251,13 +251,13 @@ func (s *generator) addArticle(condition, name string) {
 
 // addFactor adds a risk factor to a condition with multipliers that leave the overall
 // frequency of the condition unchanged.
-func (s *generator) addFactor(c *model.DraftCondition, risk *model.DraftObservation) {
+func (g *generator) addFactor(c *model.DraftCondition, risk *model.DraftObservation) {
 	for _, f := range c.Factors {
 		if f.Observation == risk {
 			return
 		}
 	}
-	present := s.logUniform(1.2, 3)
+	present := g.logUniform(1.2, 3)
 	absent := (1 - risk.Leak*present) / (1 - risk.Leak)
 	if absent > 0 {
 		c.Factors = append(c.Factors, model.DraftFactor{Observation: risk, Present: present, Absent: absent})
@@ -266,20 +266,20 @@ func (s *generator) addFactor(c *model.DraftCondition, risk *model.DraftObservat
 
 // addFindings links a condition to common roots, to roots of its discipline, and to
 // children of both.
-func (s *generator) addFindings(c *model.DraftCondition, discipline, links int) {
+func (g *generator) addFindings(c *model.DraftCondition, discipline, links int) {
 	lambdas := map[*model.DraftObservation]float64{}
 	for len(c.Findings) < links {
-		root := s.sampleRoot(discipline)
-		if len(s.abnormalResults) > 0 && s.random.IntN(labResultInterval) == 0 {
-			root = s.abnormalResults[s.random.IntN(len(s.abnormalResults))]
+		root := g.sampleRoot(discipline)
+		if len(g.abnormalResults) > 0 && g.random.IntN(labResultInterval) == 0 {
+			root = g.abnormalResults[g.random.IntN(len(g.abnormalResults))]
 		}
-		children := s.children[root]
+		children := g.children[root]
 		if lambdas[root] == 0 {
-			addFinding(c, root, s.logUniform(0.05, 0.95), lambdas)
+			addFinding(c, root, g.logUniform(0.05, 0.95), lambdas)
 		} else if len(children) > 0 {
-			child := children[s.random.IntN(len(children))]
+			child := children[g.random.IntN(len(children))]
 			if lambdas[child] == 0 {
-				addFinding(c, child, lambdas[root]*s.logUniform(0.05, 0.7)/float64(len(children)), lambdas)
+				addFinding(c, child, lambdas[root]*g.logUniform(0.05, 0.7)/float64(len(children)), lambdas)
 			}
 		}
 	}
@@ -287,15 +287,15 @@ func (s *generator) addFindings(c *model.DraftCondition, discipline, links int) 
 
 // sampleRoot draws a common symptom, favoring the first ones, or a symptom of the
 // discipline.
-func (s *generator) sampleRoot(discipline int) *model.DraftObservation {
-	common := s.size.commonRoots()
-	if s.random.IntN(3) == 0 {
-		skewed := s.random.Float64()
-		return s.roots[int(skewed*skewed*float64(common))]
+func (g *generator) sampleRoot(discipline int) *model.DraftObservation {
+	common := g.size.commonRoots()
+	if g.random.IntN(3) == 0 {
+		skewed := g.random.Float64()
+		return g.roots[int(skewed*skewed*float64(common))]
 	}
-	specific := len(s.roots) - common
-	first := discipline * specific / s.size.disciplines()
-	return s.roots[common+(first+s.random.IntN(s.size.rootsPerDiscipline()))%specific]
+	specific := len(g.roots) - common
+	first := discipline * specific / g.size.disciplines()
+	return g.roots[common+(first+g.random.IntN(g.size.rootsPerDiscipline()))%specific]
 }
 
 // addFinding links a condition to an observation with a causal probability.

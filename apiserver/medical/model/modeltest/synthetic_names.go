@@ -9,7 +9,7 @@ import (
 )
 
 // The words in the names of synthetic concepts. They are medically meaningless, but
-// distributed as real ones are: many concepts share each word, each concept has
+// distributed like real words: many concepts share each word, each concept has
 // professional and plain wordings, and no two concepts share a wording.
 
 // A complaint is a problem that any part of the body may have.
@@ -46,7 +46,7 @@ var bodyParts = []namePair{
 	{"suprapubic region", "bladder area"}, {"perineum", "perineum"}, {"anus", "anus"}, {"genital region", "private parts"}, {"flank", "side of the body"},
 }
 
-// sides distinguish concepts once all pairs of complaint and body part are used.
+// sides distinguishes concepts after all pairs of complaint and body part are used.
 var sides = []string{"", "left ", "right ", "whole "}
 
 // complaintFor returns the complaint, body part and side of an observation.
@@ -118,8 +118,8 @@ func nameCondition(c *model.DraftCondition) {
 
 var syllables = []string{"bar", "con", "del", "fer", "gan", "hol", "jum", "kes", "lim", "mor", "nav", "pol", "ris", "sut", "tev", "wig"}
 
-// pseudoword returns a word of three syllables that few concepts share, similar to proper
-// names and dialect words. There are 4096 of them.
+// pseudoword returns a word of three syllables that few concepts share, similar to
+// proper names and dialect words. There are 4096 such words.
 func pseudoword(i int) string {
 	const last = 1<<4 - 1
 	return syllables[i&last] + syllables[i>>4&last] + syllables[i>>8&last]

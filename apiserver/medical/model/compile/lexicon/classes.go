@@ -14,7 +14,7 @@ import (
 )
 
 // A class is a set of words and phrases with the same meaning in wordings. Its words
-// become a term. Its phrases cannot, and get patterns of their own.
+// become a term. Its phrases cannot be part of a term and get their own patterns.
 type class struct {
 	at         source.Position
 	draft      *model.DraftClass
@@ -32,7 +32,7 @@ func (b *builder) addClasses(file *source.Lexicon) {
 	for _, name := range source.SortByLine(mapKeys(file.Classes)) {
 		at := source.Position{File: file.File, Line: name.Line}
 		if _, err := match.Parse("<" + name.Text + ">"); err != nil {
-			b.problems.Addf(at, "class %q: expected a name of letters, digits and underscores", name.Text)
+			b.problems.Addf(at, "invalid class name %q: expected letters, digits and underscores", name.Text)
 			continue
 		}
 		c := b.classes[name.Text]
@@ -46,7 +46,7 @@ func (b *builder) addClasses(file *source.Lexicon) {
 	}
 }
 
-// addMember adds a word or a phrase. Alternatives are expanded into all forms.
+// addMember adds a word or a phrase. It expands alternatives into all forms.
 func (b *builder) addMember(c *class, at source.Position, text string) {
 	c.hasMembers = true
 	w, err := match.Parse(text)
@@ -55,13 +55,13 @@ func (b *builder) addMember(c *class, at source.Position, text string) {
 		forms, err = w.Expand()
 	}
 	if err != nil {
-		b.problems.Addf(at, "%q in class %s: %v", text, c.draft.Name, err)
+		b.problems.Addf(at, "invalid member %q of class %s: %v", text, c.draft.Name, err)
 		return
 	}
 	for _, form := range forms {
 		phrases, ok := plainPhrases(form)
 		if !ok || w.AnyOrder {
-			b.problems.Addf(at, "%q in class %s: expected plain words", text, c.draft.Name)
+			b.problems.Addf(at, "invalid member %q of class %s: expected plain words", text, c.draft.Name)
 			return
 		}
 		for _, words := range phrases {
@@ -75,17 +75,17 @@ func (b *builder) addMember(c *class, at source.Position, text string) {
 
 // add adds a form of a member unless the class already has it.
 func (c *class) add(words []string) {
-	same := func(phrase []string) bool { return slices.Equal(phrase, words) }
+	isSame := func(phrase []string) bool { return slices.Equal(phrase, words) }
 	switch {
-	case len(words) > 1 && !slices.ContainsFunc(c.phrases, same):
+	case len(words) > 1 && !slices.ContainsFunc(c.phrases, isSame):
 		c.phrases = append(c.phrases, words)
 	case len(words) == 1 && !slices.Contains(c.draft.Words, words[0]):
 		c.draft.Words = append(c.draft.Words, words[0])
 	}
 }
 
-// plainPhrases returns the phrases of a form. ok is false if the form contains anything
-// but words.
+// plainPhrases returns the phrases of a form. ok is false if the form contains elements
+// other than words.
 func plainPhrases(form []match.Element) (phrases [][]string, ok bool) {
 	phrases = [][]string{nil}
 	for _, e := range form {
@@ -107,13 +107,13 @@ func plainPhrases(form []match.Element) (phrases [][]string, ok bool) {
 	return phrases, true
 }
 
-// stripFillers removes the fillers of a phrase, unless it contains nothing else.
+// stripFillers removes the fillers from a phrase, unless it contains only fillers.
 func (b *builder) stripFillers(words []string) []string {
-	told := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return b.fillers[word] })
-	if len(told) == 0 {
+	kept := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return b.fillers[word] })
+	if len(kept) == 0 {
 		return words
 	}
-	return told
+	return kept
 }
 
 // checkEmptyClasses rejects classes without members, after all files have been read.
@@ -133,7 +133,7 @@ func (b *builder) sortedClasses() []*class {
 func (b *builder) checkUnusedClasses() {
 	for _, c := range b.sortedClasses() {
 		if !c.used {
-			b.problems.Addf(c.at, "class %s is not used by any wording", c.draft.Name)
+			b.problems.Addf(c.at, "class %s is not used in any wording", c.draft.Name)
 		}
 	}
 }
@@ -154,15 +154,15 @@ func (c *class) forms() []form {
 	return options
 }
 
-// choiceOptions returns the options of single-word alternatives: an anonymous class for
-// relatives, another for the other words, and an empty form if an alternative is a filler
-// that does not count.
-func (b *builder) choiceOptions(words []string, as matchMode) []form {
+// choiceOptions returns the options for single-word alternatives: an anonymous class
+// for relatives, another class for the other words, and an empty form if an alternative
+// is an ignored filler.
+func (b *builder) choiceOptions(words []string, mode matchMode) []form {
 	var relatives, others []string
 	options := []form{}
 	for _, word := range words {
 		switch {
-		case b.fillers[word] && !as.keepFillers:
+		case b.fillers[word] && !mode.keepFillers:
 			options = []form{{}}
 		case b.isRelative(word):
 			relatives = append(relatives, word)
@@ -178,8 +178,8 @@ func (b *builder) choiceOptions(words []string, as matchMode) []form {
 	return options
 }
 
-// choiceElement returns an element for one word, or for the anonymous class of several.
-// Equal sets of words share a class.
+// choiceElement returns an element for a single word, or for an anonymous class of
+// several words. Equal sets of words share a class.
 func (b *builder) choiceElement(words []string) model.DraftElement {
 	if len(words) == 1 {
 		return model.DraftElement{Word: words[0]}
@@ -196,8 +196,8 @@ func (b *builder) isRelative(word string) bool {
 	return relatives != nil && slices.Contains(relatives.draft.Words, word)
 }
 
-// namesRelative reports whether the elements themselves name a relative, including as a
-// member of a class of people.
+// namesRelative reports whether the elements themselves name a relative, directly or as
+// a member of a class of people.
 func (b *builder) namesRelative(elements []model.DraftElement) bool {
 	return slices.ContainsFunc(elements, func(e model.DraftElement) bool {
 		switch {

@@ -13,20 +13,20 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile/source"
 )
 
-// An origin is where a pattern comes from: the observation, the wording and its position.
+// An origin is the source of a pattern: the observation, the wording and its position.
 type origin struct {
 	slug   string
 	at     source.Position
-	isName bool // from a name or a synonym
+	isName bool // whether the wording is a name or a synonym
 	text   string
 }
 
-// A term is a stem, a named class, a number or a time, as an index into the names of all
-// terms.
+// A term is a stem, a named class, a number range or a time, as an index into the names
+// of all terms.
 type term int32
 
-// patternClaim is an observation's claim to a pattern. For each element it lists the
-// terms that match, in order of their names.
+// A patternClaim records that an observation uses a pattern. For each element, it lists
+// the matching terms, in order of their names.
 type patternClaim struct {
 	origin
 	concept  *concept
@@ -63,8 +63,8 @@ func (b *builder) patternKey(p model.DraftPattern) string {
 	return string(key)
 }
 
-// elementTerms returns the terms that match an element: one, unless it is an anonymous
-// class.
+// elementTerms returns the terms that match an element: a single term, unless the
+// element is an anonymous class.
 func (b *builder) elementTerms(e model.DraftElement) []term {
 	switch {
 	case e.Kind == model.NumberElement:
@@ -89,39 +89,39 @@ func (b *builder) elementTerms(e model.DraftElement) []term {
 	return b.classTerms[e.Class]
 }
 
-// internTerm returns the term with a name, as a list of one.
+// internTerm returns the term with a name, as a list with one entry.
 func (b *builder) internTerm(name string) []term {
-	only, ok := b.termsByName[name]
+	list, ok := b.termsByName[name]
 	if !ok {
-		only = []term{term(len(b.termNames))}
-		b.termsByName[name] = only
+		list = []term{term(len(b.termNames))}
+		b.termsByName[name] = list
 		b.termNames = append(b.termNames, name)
 	}
-	return only
+	return list
 }
 
 // claimPattern records that an observation uses a pattern, and reports conflicts with
 // patterns of unrelated observations. An observation and its refinements may share
-// patterns, and so may absent mentions. Two equal names are only recorded: they have been
-// compared as texts, and different texts may have the same stems.
-func (b *builder) claimPattern(c *concept, p model.DraftPattern, by origin) {
-	laid := &patternClaim{origin: by, concept: c, anyOrder: p.AnyOrder}
+// patterns, and so may absent mentions. Conflicts between names are only recorded:
+// names are compared elsewhere as texts, and different texts may have the same stems.
+func (b *builder) claimPattern(c *concept, p model.DraftPattern, from origin) {
+	claim := &patternClaim{origin: from, concept: c, anyOrder: p.AnyOrder}
 	for _, e := range p.Elements {
-		laid.terms = append(laid.terms, b.elementTerms(e))
+		claim.terms = append(claim.terms, b.elementTerms(e))
 	}
 	if p.Meaning == model.MeaningAbsentMention {
-		b.checkContradiction(laid)
+		b.checkContradiction(claim)
 		return
 	}
-	in := conflictScope{meaning: p.Meaning}
+	scope := conflictScope{meaning: p.Meaning}
 	if p.Meaning == model.MeaningFollowUpMention {
-		in.family = rootObservation(c.Observation)
+		scope.family = rootObservation(c.Observation)
 	}
-	for _, before := range b.overlappingClaims(in, laid, func(of *concept) bool { return !related(of.Observation, c.Observation) }) {
-		b.reportConflict(laid, before)
+	for _, earlier := range b.overlappingClaims(scope, claim, func(of *concept) bool { return !isRelated(of.Observation, c.Observation) }) {
+		b.reportConflict(claim, earlier)
 	}
-	for _, at := range laid.keys(in) {
-		b.claimsByKey[at] = append(b.claimsByKey[at], laid)
+	for _, key := range claim.keys(scope) {
+		b.claimsByKey[key] = append(b.claimsByKey[key], claim)
 	}
 }
 
@@ -131,7 +131,7 @@ type conflictScope struct {
 	family  *model.DraftObservation // for mentions that follow another finding
 }
 
-// A claimKey indexes claims that the same text could match.
+// A claimKey indexes claims that could match the same text.
 type claimKey struct {
 	conflictScope
 	elements int  // number of elements
@@ -139,77 +139,77 @@ type claimKey struct {
 }
 
 // keys returns the index keys of a claim, one for each of its terms.
-func (c *patternClaim) keys(of conflictScope) []claimKey {
-	var places []claimKey
+func (c *patternClaim) keys(scope conflictScope) []claimKey {
+	var keys []claimKey
 	for _, terms := range c.terms {
 		for _, term := range terms {
-			if at := c.key(of, term); !slices.Contains(places, at) {
-				places = append(places, at)
+			if key := c.key(scope, term); !slices.Contains(keys, key) {
+				keys = append(keys, key)
 			}
 		}
 	}
-	return places
+	return keys
 }
 
-func (c *patternClaim) key(of conflictScope, term term) claimKey {
-	return claimKey{conflictScope: of, elements: len(c.terms), term: term}
+func (c *patternClaim) key(scope conflictScope, term term) claimKey {
+	return claimKey{conflictScope: scope, elements: len(c.terms), term: term}
 }
 
-// overlappingClaims returns the earlier claims of the selected concepts that share a
-// matching text with this one. Because such claims match all its elements, it searches
-// only the claims of the element with the fewest.
-func (b *builder) overlappingClaims(in conflictScope, c *patternClaim, of func(*concept) bool) []*patternClaim {
-	fewest, least := 0, math.MaxInt
+// overlappingClaims returns the earlier claims of the accepted concepts that can match
+// the same text as this claim. Because such claims share a term with each of its
+// elements, it searches only the claims for the element with the fewest.
+func (b *builder) overlappingClaims(scope conflictScope, c *patternClaim, accepts func(*concept) bool) []*patternClaim {
+	element, fewest := 0, math.MaxInt
 	for i, terms := range c.terms {
 		count := 0
 		for _, term := range terms {
-			count += len(b.claimsByKey[c.key(in, term)])
+			count += len(b.claimsByKey[c.key(scope, term)])
 		}
-		if count < least {
-			fewest, least = i, count
+		if count < fewest {
+			element, fewest = i, count
 		}
 	}
-	var rivals []*patternClaim
-	for _, term := range c.terms[fewest] {
-		for _, before := range b.claimsByKey[c.key(in, term)] {
-			if of(before.concept) && c.overlaps(before) && !slices.Contains(rivals, before) {
-				rivals = append(rivals, before)
+	var overlapping []*patternClaim
+	for _, term := range c.terms[element] {
+		for _, earlier := range b.claimsByKey[c.key(scope, term)] {
+			if accepts(earlier.concept) && c.overlaps(earlier) && !slices.Contains(overlapping, earlier) {
+				overlapping = append(overlapping, earlier)
 			}
 		}
 	}
-	return rivals
+	return overlapping
 }
 
-// overlaps reports whether the same words in the same order could match both claims. If
-// both are in any order, the order does not matter.
+// overlaps reports whether both claims could match the same words in the same order. If
+// both claims are in any order, the order does not matter.
 func (c *patternClaim) overlaps(other *patternClaim) bool {
 	return c.elementsMatch(other, haveCommonTerm)
 }
 
-// isSubsetOf reports whether every text that matches this claim also matches the other.
+// isSubsetOf reports whether the other claim matches every text that this claim matches.
 func (c *patternClaim) isSubsetOf(other *patternClaim) bool {
-	return c.elementsMatch(other, func(terms, of []term) bool {
-		return !slices.ContainsFunc(terms, func(term term) bool { return !slices.Contains(of, term) })
+	return c.elementsMatch(other, func(terms, otherTerms []term) bool {
+		return !slices.ContainsFunc(terms, func(term term) bool { return !slices.Contains(otherTerms, term) })
 	})
 }
 
 // elementsMatch reports whether the elements of two claims match pairwise.
-func (c *patternClaim) elementsMatch(other *patternClaim, together func(a, b []term) bool) bool {
+func (c *patternClaim) elementsMatch(other *patternClaim, match func(a, b []term) bool) bool {
 	inOrder := true
 	for i := range c.terms {
-		inOrder = inOrder && together(c.terms[i], other.terms[i])
+		inOrder = inOrder && match(c.terms[i], other.terms[i])
 	}
-	return inOrder || c.anyOrder && other.anyOrder && hasPerfectMatching(c.terms, other.terms, together)
+	return inOrder || c.anyOrder && other.anyOrder && hasPerfectMatching(c.terms, other.terms, match)
 }
 
-// hasPerfectMatching reports whether every element can be paired with a different one of
-// the others.
-func hasPerfectMatching(elements, others [][]term, together func(a, b []term) bool) bool {
+// hasPerfectMatching reports whether every element can be paired with a different
+// element of others.
+func hasPerfectMatching(elements, others [][]term, match func(a, b []term) bool) bool {
 	if len(elements) == 0 {
 		return true
 	}
 	for i, other := range others {
-		if together(elements[0], other) && hasPerfectMatching(elements[1:], slices.Concat(others[:i], others[i+1:]), together) {
+		if match(elements[0], other) && hasPerfectMatching(elements[1:], slices.Concat(others[:i], others[i+1:]), match) {
 			return true
 		}
 	}
@@ -220,35 +220,35 @@ func haveCommonTerm(a, b []term) bool {
 	return slices.ContainsFunc(a, func(term term) bool { return slices.Contains(b, term) })
 }
 
-// reportConflict reports each pair of a wording and another observation once. It rejects
-// equal patterns and only records overlapping ones: where both match, the pattern with
-// fewer alternatives wins.
-func (b *builder) reportConflict(c, before *patternClaim) {
-	by, other := c, before
-	if by.isName {
-		by, other = other, by
+// reportConflict reports each pair of a wording and another observation once. It
+// rejects equal patterns and only records overlapping patterns, because the pattern
+// with fewer alternatives wins if both match.
+func (b *builder) reportConflict(c, earlier *patternClaim) {
+	claim, other := c, earlier
+	if claim.isName {
+		claim, other = other, claim
 	}
-	pair := wordingConflict{at: by.at, text: by.text, other: other.slug}
+	pair := wordingConflict{at: claim.at, text: claim.text, other: other.slug}
 	if b.reportedConflicts[pair] {
 		return
 	}
-	if !by.isName && by.isSubsetOf(other) && other.isSubsetOf(by) {
+	if !claim.isName && claim.isSubsetOf(other) && other.isSubsetOf(claim) {
 		b.reportedConflicts[pair] = true
-		b.problems.Addf(by.at, "%q of %s is also %q of %s (%s:%d), said %q, and neither is part of the other", by.text, by.slug, other.text, other.slug, other.at.File, other.at.Line, b.commonText(by, other))
+		b.problems.Addf(claim.at, "wording %q of %s conflicts with wording %q of %s (%s:%d): both match %q, and neither observation refines the other", claim.text, claim.slug, other.text, other.slug, other.at.File, other.at.Line, b.commonText(claim, other))
 	} else if !b.notedConflicts[pair] {
 		b.notedConflicts[pair] = true
-		b.ambiguous = append(b.ambiguous, fmt.Sprintf("%q of %s, %q of %s: %s", other.text, other.slug, by.text, by.slug, b.commonText(by, other)))
+		b.ambiguous = append(b.ambiguous, fmt.Sprintf("%q of %s, %q of %s: %s", other.text, other.slug, claim.text, claim.slug, b.commonText(claim, other)))
 	}
 }
 
 // commonText returns the stems of a text that matches both claims.
 func (b *builder) commonText(c, other *patternClaim) string {
-	stems, left := make([]string, 0, len(c.terms)), slices.Clone(other.terms)
-	for _, own := range c.terms {
-		for i, others := range left {
-			at := slices.IndexFunc(own, func(term term) bool { return slices.Contains(others, term) })
-			if at >= 0 {
-				stems, left = append(stems, b.termNames[own[at]]), slices.Delete(left, i, i+1)
+	stems, remaining := make([]string, 0, len(c.terms)), slices.Clone(other.terms)
+	for _, terms := range c.terms {
+		for i, otherTerms := range remaining {
+			common := slices.IndexFunc(terms, func(term term) bool { return slices.Contains(otherTerms, term) })
+			if common >= 0 {
+				stems, remaining = append(stems, b.termNames[terms[common]]), slices.Delete(remaining, i, i+1)
 				break
 			}
 		}
@@ -256,26 +256,26 @@ func (b *builder) commonText(c, other *patternClaim) string {
 	return strings.Join(stems, " ")
 }
 
-// checkContradiction rejects a wording that means both presence and absence of its
-// observation.
+// checkContradiction rejects a wording that states both the presence and the absence of
+// its observation.
 func (b *builder) checkContradiction(c *patternClaim) {
-	for _, before := range b.overlappingClaims(conflictScope{meaning: model.MeaningMention}, c, func(of *concept) bool { return of == c.concept }) {
-		pair := wordingConflict{at: c.at, text: c.text, other: before.slug}
-		if c.isSubsetOf(before) && before.isSubsetOf(c) && !b.reportedConflicts[pair] {
+	for _, earlier := range b.overlappingClaims(conflictScope{meaning: model.MeaningMention}, c, func(of *concept) bool { return of == c.concept }) {
+		pair := wordingConflict{at: c.at, text: c.text, other: earlier.slug}
+		if c.isSubsetOf(earlier) && earlier.isSubsetOf(c) && !b.reportedConflicts[pair] {
 			b.reportedConflicts[pair] = true
-			b.problems.Addf(c.at, "%q says that %s is absent, and as %q (%s:%d) that it is present", c.text, c.slug, before.text, before.at.File, before.at.Line)
+			b.problems.Addf(c.at, "wording %q states the absence of %s, but wording %q (%s:%d) states its presence with the same words", c.text, c.slug, earlier.text, earlier.at.File, earlier.at.Line)
 		}
 	}
 }
 
-// related reports whether one of two observations is an ancestor of the other.
-func related(a, b *model.DraftObservation) bool { return isAncestor(a, b) || isAncestor(b, a) }
+// isRelated reports whether one of two observations is an ancestor of the other.
+func isRelated(a, b *model.DraftObservation) bool { return isAncestor(a, b) || isAncestor(b, a) }
 
-func isAncestor(a, of *model.DraftObservation) bool {
-	for of != nil && of != a {
-		of = of.Parent
+func isAncestor(a, o *model.DraftObservation) bool {
+	for o != nil && o != a {
+		o = o.Parent
 	}
-	return of == a
+	return o == a
 }
 
 // rootObservation returns the topmost ancestor of an observation.

@@ -10,13 +10,13 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/match"
 )
 
-// maxExampleWords is the maximum number of words of an example. Longer ones mean more
-// than one thing.
+// maxExampleWords is the maximum number of words in an example. Longer examples tend to
+// state more than one thing.
 const maxExampleWords = 40
 
-// CompileExamples adds the example sentences for concepts, and unrelated ones, to a
-// draft. It adds invalid examples to the problems: examples without words, too long, of
-// an unknown concept, or already used for another concept.
+// CompileExamples adds the example sentences for concepts, and unrelated sentences, to
+// a draft. It reports invalid examples as problems: examples that have no words, are
+// too long, refer to an unknown concept, or are already used for another concept.
 func CompileExamples(draft *model.Draft, concepts []Concept, files []*source.Examples, problems *source.Problems) {
 	b := exampleBuilder{draft: draft, problems: problems, concepts: map[string]*model.DraftObservation{}, seen: map[string]exampleOrigin{}}
 	for _, c := range concepts {
@@ -35,14 +35,14 @@ func (b *exampleBuilder) addByObservation(file string, examples map[source.Scala
 		o := b.concepts[slug.Text]
 		if o == nil {
 			at := source.Position{File: file, Line: slug.Line}
-			b.problems.Addf(at, "unknown observation %s: no file under core defines it as a symptom or a risk factor", slug.Text)
+			b.problems.Addf(at, "unknown observation %s: expected a symptom or a risk factor that a file under core defines", slug.Text)
 			continue
 		}
-		of := slug.Text
+		subject := slug.Text
 		if absent {
-			of += " as absent"
+			subject += " as absent"
 		}
-		b.add(file, model.DraftExample{Observation: o, Absent: absent}, of, examples[slug])
+		b.add(file, model.DraftExample{Observation: o, Absent: absent}, subject, examples[slug])
 	}
 }
 
@@ -60,25 +60,25 @@ type exampleOrigin struct {
 	at      source.Position
 }
 
-func (b *exampleBuilder) add(file string, says model.DraftExample, of string, examples []source.Scalar) {
-	for _, example := range examples {
-		at := source.Position{File: file, Line: example.Line}
-		words := match.Words(example.Text)
+func (b *exampleBuilder) add(file string, example model.DraftExample, subject string, sentences []source.Scalar) {
+	for _, sentence := range sentences {
+		at := source.Position{File: file, Line: sentence.Line}
+		words := match.Words(sentence.Text)
 		if len(words) == 0 || len(words) > maxExampleWords {
-			b.problems.Addf(at, "the example %q has %d words: expected 1 to %d", example.Text, len(words), maxExampleWords)
+			b.problems.Addf(at, "example %q has %d words: expected 1 to %d", sentence.Text, len(words), maxExampleWords)
 			continue
 		}
 		key := strings.Join(words, " ")
-		before, ok := b.seen[key]
+		previous, ok := b.seen[key]
 		switch {
-		case ok && before.subject == of: // spelling variants that coincide in a derived language
+		case ok && previous.subject == subject: // spelling variants that coincide in a derived language
 			continue
 		case ok:
-			b.problems.Addf(at, "the example %q of %s is already used for %s at %s:%d", example.Text, of, before.subject, before.at.File, before.at.Line)
+			b.problems.Addf(at, "example %q of %s is already used for %s at %s:%d", sentence.Text, subject, previous.subject, previous.at.File, previous.at.Line)
 			continue
 		}
-		b.seen[key] = exampleOrigin{of, at}
-		says.Words = words
-		b.draft.Lexicon.Examples = append(b.draft.Lexicon.Examples, says)
+		b.seen[key] = exampleOrigin{subject, at}
+		example.Words = words
+		b.draft.Lexicon.Examples = append(b.draft.Lexicon.Examples, example)
 	}
 }

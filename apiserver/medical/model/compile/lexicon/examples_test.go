@@ -63,19 +63,19 @@ func TestCompileExamplesRejectsInvalid(t *testing.T) {
 	}{
 		"an unknown observation": {
 			source.Examples{Observations: map[source.Scalar][]source.Scalar{{Text: "fevr", Line: 7}: scalars(8, "hot")}},
-			"e.yaml:7: unknown observation fevr: no file under core",
+			"e.yaml:7: unknown observation fevr: expected a symptom or a risk factor that a file under core defines",
 		},
 		"one thing and its absence": {
 			source.Examples{Observations: map[source.Scalar][]source.Scalar{{Text: "fever", Line: 1}: scalars(2, "hot")}, Absent: map[source.Scalar][]source.Scalar{{Text: "fever", Line: 3}: scalars(4, "hot")}},
-			`e.yaml:4: the example "hot" of fever as absent is already used for fever at e.yaml:2`,
+			`e.yaml:4: example "hot" of fever as absent is already used for fever at e.yaml:2`,
 		},
-		"no word": {source.Examples{Unrelated: scalars(2, "...")}, `e.yaml:2: the example "..." has 0 words: expected 1 to 40`},
+		"no word": {source.Examples{Unrelated: scalars(2, "...")}, `e.yaml:2: example "..." has 0 words: expected 1 to 40`},
 		"a whole letter": {
 			source.Examples{Unrelated: scalars(2, strings.Repeat("and ", 41))}, "has 41 words: expected 1 to 40",
 		},
 		"one thing of two": {
 			source.Examples{Observations: map[source.Scalar][]source.Scalar{{Text: "fever", Line: 1}: scalars(2, "so hot"), {Text: "belly_pain", Line: 3}: scalars(4, "So hot!")}},
-			`e.yaml:4: the example "So hot!" of belly_pain is already used for fever at e.yaml:2`,
+			`e.yaml:4: example "So hot!" of belly_pain is already used for fever at e.yaml:2`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

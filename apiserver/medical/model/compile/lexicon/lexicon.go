@@ -22,14 +22,14 @@ import (
 type Concept struct {
 	Slug        string
 	Observation *model.DraftObservation
-	// Localization has the names and synonyms. Texts with line 0 come from no file.
+	// Localization has the names and synonyms. Texts with line 0 do not come from a file.
 	Localization *source.Localization
 }
 
-// Compile adds the lexicon of a language to a draft with complete Meta and observations:
-// the contents of the files and the names of the concepts. It adds errors in the files to
-// the problems. It returns the pairs of wordings of two observations, neither a part of
-// the other, that the same text can match, with the stems of such a text.
+// Compile adds the lexicon of a language, which consists of the contents of the files
+// and the names of the concepts, to a draft with complete Meta and observations. It
+// reports errors in the files as problems. It returns the pairs of wordings of two
+// unrelated observations that can match the same text, with the stems of such a text.
 func Compile(draft *model.Draft, concepts []Concept, files []*source.Lexicon, problems *source.Problems) (shared []string) {
 	b := &builder{
 		draft:             draft,
@@ -74,51 +74,51 @@ type builder struct {
 	stem              stem.Stemmer
 	fillers           map[string]bool // by folded word
 	classes           map[string]*class
-	anonymousClasses  map[string]*model.DraftClass // anonymous classes, by their words
-	classTerms        map[*model.DraftClass][]term // terms of the words of choices
-	termsByName       map[string][]term            // single terms by name, each as a list of one
+	anonymousClasses  map[string]*model.DraftClass // by their words
+	classTerms        map[*model.DraftClass][]term // terms of the words in anonymous classes
+	termsByName       map[string][]term            // single terms by name, as lists with one entry
 	termNames         []string
 	wordValues        map[string]wordValue         // by kind and stem
 	claimsByKey       map[claimKey][]*patternClaim // by scope and terms
 	reportedConflicts map[wordingConflict]bool
 	notedConflicts    map[wordingConflict]bool
 	ambiguous         []string
-	reportedUnknown   map[source.Position]bool // unknown slugs already reported
+	reportedUnknown   map[source.Position]bool // positions of unknown slugs already reported
 }
 
-// defaultStemmers are the stemmers of languages whose lexicon sets none.
+// defaultStemmers are the stemmers of languages whose lexicon does not set one.
 var defaultStemmers = map[string]string{"en": "english", "de": "german"}
 
-// chooseStemmer sets the stemmer named in the files.
+// chooseStemmer sets the stemmer specified in the files or the default stemmer.
 func (b *builder) chooseStemmer(files []*source.Lexicon) {
 	language, _, _ := strings.Cut(b.draft.Meta.Language, "-")
 	name := cmp.Or(defaultStemmers[strings.ToLower(language)], stem.None)
-	named := false
+	isSet := false
 	for _, file := range files {
-		given := file.Stemmer
-		if given.Line == 0 {
+		stemmer := file.Stemmer
+		if stemmer.Line == 0 {
 			continue
 		}
-		at := source.Position{File: file.File, Line: given.Line}
-		if _, ok := stem.ByName(given.Text); !ok {
-			b.problems.Addf(at, "unknown stemmer %q: expected one of %s", given.Text, strings.Join(stem.Names(), ", "))
+		at := source.Position{File: file.File, Line: stemmer.Line}
+		if _, ok := stem.ByName(stemmer.Text); !ok {
+			b.problems.Addf(at, "unknown stemmer %q: expected one of %s", stemmer.Text, strings.Join(stem.Names(), ", "))
 			continue
 		}
-		if named && given.Text != name {
-			b.problems.Addf(at, "stemmer %s conflicts with %s in another file: a language has one stemmer", given.Text, name)
+		if isSet && stemmer.Text != name {
+			b.problems.Addf(at, "stemmer %s conflicts with %s in another file: a language must have one stemmer", stemmer.Text, name)
 			continue
 		}
-		name, named = given.Text, true
+		name, isSet = stemmer.Text, true
 	}
 	b.draft.Meta.Stemmer = name
 	b.stem, _ = stem.ByName(name)
 }
 
 // foldSingleWord folds a text that must be a single word.
-func (b *builder) foldSingleWord(file string, word source.Scalar, what string) (folded string, ok bool) {
+func (b *builder) foldSingleWord(file string, word source.Scalar, kind string) (folded string, ok bool) {
 	words := match.Words(word.Text)
 	if len(words) != 1 {
-		b.problems.Addf(source.Position{File: file, Line: word.Line}, "%s %q: expected one word", what, word.Text)
+		b.problems.Addf(source.Position{File: file, Line: word.Line}, "invalid %s %q: expected one word", kind, word.Text)
 		return "", false
 	}
 	return words[0], true
@@ -161,34 +161,34 @@ func (b *builder) addMisspellings(file *source.Lexicon) {
 	}
 	known := b.draft.Lexicon.Misspellings
 	for _, right := range source.SortByLine(mapKeys(file.Misspellings)) {
-		meant, ok := b.foldSingleWord(file.File, right, "word")
+		intended, ok := b.foldSingleWord(file.File, right, "word")
 		for _, word := range file.Misspellings[right] {
 			wrong, wrongOK := b.foldSingleWord(file.File, word, "misspelling")
 			at := source.Position{File: file.File, Line: word.Line}
-			if before, twice := known[wrong]; twice && before != meant {
-				b.problems.Addf(at, "%q is already a misspelling of %q", word.Text, before)
+			if previous, exists := known[wrong]; exists && previous != intended {
+				b.problems.Addf(at, "%q is already a misspelling of %q", word.Text, previous)
 			}
-			if _, isWrong := known[meant]; isWrong || wrong == meant {
+			if _, isWrong := known[intended]; isWrong || wrong == intended {
 				b.problems.Addf(at, "%q is a misspelling of %q, which is itself a misspelling", word.Text, right.Text)
 			}
 			if ok && wrongOK {
-				known[wrong] = meant
+				known[wrong] = intended
 			}
 		}
 	}
 }
 
-// wordValue is the number or unit that a word stands for.
+// wordValue is the number or unit that a word represents.
 type wordValue struct {
 	amount float64
 	at     source.Position
 }
 
 // setWordValue sets the value of a word. All forms of a word must have the same value.
-func (b *builder) setWordValue(what, folded string, amount float64, at source.Position) bool {
-	key := what + "\x00" + b.stem(folded)
-	if before, ok := b.wordValues[key]; ok && before.amount != amount {
-		b.problems.Addf(at, "%s %q has another role at %s:%d already, by its stem %q", what, folded, before.at.File, before.at.Line, b.stem(folded))
+func (b *builder) setWordValue(kind, folded string, amount float64, at source.Position) bool {
+	key := kind + "\x00" + b.stem(folded)
+	if previous, ok := b.wordValues[key]; ok && previous.amount != amount {
+		b.problems.Addf(at, "%s %q has a different value at %s:%d: both have the stem %q", kind, folded, previous.at.File, previous.at.Line, b.stem(folded))
 		return false
 	}
 	b.wordValues[key] = wordValue{amount, at}
@@ -203,7 +203,7 @@ func (b *builder) addNumbers(file *source.Lexicon) {
 		number, at := file.Numbers[word], source.Position{File: file.File, Line: word.Line}
 		folded, ok := b.foldSingleWord(file.File, word, "number")
 		if !(number.Value >= 0) || math.IsInf(number.Value, 0) {
-			b.problems.Addf(at, "number %s is %v: expected 0 or more", word.Text, number.Value)
+			b.problems.Addf(at, "invalid number %s: expected 0 or more, got %v", word.Text, number.Value)
 			continue
 		}
 		if ok && b.setWordValue("number", folded, number.Value, at) {
@@ -231,8 +231,8 @@ func (b *builder) addUnits(file *source.Lexicon) {
 	}
 }
 
-// addCues adds wordings that change the meaning of others. They match word by word:
-// fillers count, and no words may stand in between.
+// addCues adds wordings that change the meaning of other wordings. They match word by
+// word: fillers count, and no words may stand in between.
 func (b *builder) addCues(file *source.Lexicon) {
 	for _, key := range source.SortByLine(mapKeys(file.Cues)) {
 		meaning, err := model.ParseCue(key.Text)
@@ -255,7 +255,7 @@ func (b *builder) addRelatives(file *source.Lexicon) {
 			continue
 		}
 		if years := relative.MinAgeYears.Value; !(years >= 0 && years <= maxAgeYears) {
-			b.problems.Addf(source.Position{File: file.File, Line: relative.MinAgeYears.Line}, "from %v years: expected 0 to %d", years, maxAgeYears)
+			b.problems.Addf(source.Position{File: file.File, Line: relative.MinAgeYears.Line}, "invalid minimum age of %v years: expected 0 to %d", years, maxAgeYears)
 			continue
 		}
 		cue := model.DraftPattern{Meaning: model.CueRelative, Sex: sex, AgeFrom: uint16(12 * relative.MinAgeYears.Value)}
@@ -286,15 +286,15 @@ func (b *builder) addDurations(file *source.Lexicon) {
 		for _, p := range b.addLiteral(model.DraftPattern{Meaning: model.MeaningDuration}, at, word.Text) {
 			isTime := func(e model.DraftElement) bool { return e.Kind == model.TimeElement }
 			if first := slices.IndexFunc(p.Elements, isTime); first < 0 || slices.ContainsFunc(p.Elements[first+1:], isTime) {
-				b.problems.Addf(at, "%q: expected {time} exactly once in each of its forms", word.Text)
+				b.problems.Addf(at, "invalid duration %q: expected {time} exactly once in each form", word.Text)
 				break
 			}
 		}
 	}
 }
 
-// addLiteral adds all forms of a wording with the meaning of a pattern.
-func (b *builder) addLiteral(of model.DraftPattern, at source.Position, text string) []model.DraftPattern {
+// addLiteral adds all forms of a wording as copies of a template pattern.
+func (b *builder) addLiteral(template model.DraftPattern, at source.Position, text string) []model.DraftPattern {
 	w, err := b.parse(text, literal)
 	if err != nil {
 		b.problems.Addf(at, "%q: %v", text, err)
@@ -302,7 +302,7 @@ func (b *builder) addLiteral(of model.DraftPattern, at source.Position, text str
 	}
 	added := make([]model.DraftPattern, len(w.forms))
 	for i, f := range w.forms {
-		p := of
+		p := template
 		p.Elements, p.AnyOrder, p.NamesRelative = f.elements, w.anyOrder, b.namesRelative(f.elements)
 		added[i] = p
 	}

@@ -295,49 +295,49 @@ func TestCompileRejectsInvalidLexicons(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, lexicon, says string }{
 		{"a stemmer there is not", "stemmer: klingon", `lexicon1.yaml:1: unknown stemmer "klingon": expected one of danish`},
-		{"a filler of two words", "fillers:\n  - a lot", `lexicon1.yaml:2: filler "a lot": expected one word`},
-		{"an exact word of two", "exact:\n  - spotting blood", `lexicon1.yaml:2: exact word "spotting blood": expected one word`},
+		{"a filler of two words", "fillers:\n  - a lot", `lexicon1.yaml:2: invalid filler "a lot": expected one word`},
+		{"an exact word of two", "exact:\n  - spotting blood", `lexicon1.yaml:2: invalid exact word "spotting blood": expected one word`},
 		{"an empty filler", "fillers:\n  - '-'", `filler "-": expected one word`},
-		{"a number that is none", "numbers: {one: many}", `lexicon1.yaml:1: expected a number, not "many"`},
-		{"a negative number", "numbers:\n  one: -1", "lexicon1.yaml:2: number one is -1"},
-		{"a number without end", "numbers: {one: .inf}", "number one is +Inf"},
+		{"a number that is none", "numbers: {one: many}", `lexicon1.yaml:1: expected a number, got "many"`},
+		{"a negative number", "numbers:\n  one: -1", "lexicon1.yaml:2: invalid number one: expected 0 or more, got -1"},
+		{"a number without end", "numbers: {one: .inf}", "lexicon1.yaml:1: invalid number one: expected 0 or more, got +Inf"},
 		{"a number of two words", "numbers: {a few: 3}", `number "a few": expected one word`},
-		{"two numbers of one stem", "numbers: {one: 1, ones: 2}", `number "ones" has another role at lexicon1.yaml:1 already`},
+		{"two numbers of one stem", "numbers: {one: 1, ones: 2}", `lexicon1.yaml:1: number "ones" has a different value at lexicon1.yaml:1: both have the stem "one"`},
 		{"a unit there is not", "units: {decade: [decades]}", `unknown unit "decade": expected one of min`},
-		{"a word of two units", "units:\n  d: [days]\n  h: [day]", "lexicon1.yaml:3: unit \"day\" has another role at lexicon1.yaml:2"},
-		{"a time that is none", "times: {yesterday: 1 day}", `"yesterday": time "1 day": expected a whole number`},
+		{"a word of two units", "units:\n  d: [days]\n  h: [day]", "lexicon1.yaml:3: unit \"day\" has a different value at lexicon1.yaml:2: both have the stem \"day\""},
+		{"a time that is none", "times: {yesterday: 1 day}", `lexicon1.yaml:1: "yesterday": invalid duration "1 day": expected a whole number and one of min, h, d, w, mo, y, such as 6h or 2w`},
 		{"a time of no words", "times: {'-': 1d}", `"-": empty wording`},
 		{"a duration without a time", "durations: ['for days']", `"for days": expected {time} exactly once`},
 		{"a duration of two times", "durations: ['{time} to {time}']", "expected {time} exactly once"},
 		{"a duration with a time in some forms", "durations: ['for [{time}|long]']", "expected {time} exactly once"},
-		{"a cue there is not", "cues: {denies: ['no']}", "unknown cue \"denies\", expected one of negates"},
-		{"a cue that refers", "cues: {past: ['@fever']}", "unexpected reference to an observation"},
+		{"a cue there is not", "cues: {denies: ['no']}", "unknown cue \"denies\": expected one of negates"},
+		{"a cue that refers", "cues: {past: ['@fever']}", "lexicon1.yaml:1: \"@fever\": unexpected reference: expected references only in wordings of observations"},
 		{"a cue of an unknown class", "cues: {past: ['<pain>']}", "unknown class <pain>"},
-		{"a class with a name of two words", "classes: {two words: [a]}", `class "two words": expected a name`},
+		{"a class with a name of two words", "classes: {two words: [a]}", `lexicon1.yaml:1: invalid class name "two words": expected letters, digits and underscores`},
 		{"a class of nothing", "classes: {pain: []}\ncues: {past: ['<pain>']}", "class pain has no words"},
-		{"a class in a class", "classes: {pain: ['<belly>']}\ncues: {past: ['<pain>']}", `"<belly>" in class pain: expected plain words`},
-		{"a class with brackets that do not close", "classes: {pain: ['[a|b']}\ncues: {past: ['<pain>']}", "[ without a closing ]"},
-		{"an unused class", "classes:\n  pain: [pain]", "lexicon1.yaml:2: class pain is not used by any wording"},
+		{"a class in a class", "classes: {pain: ['<belly>']}\ncues: {past: ['<pain>']}", `invalid member "<belly>" of class pain: expected plain words`},
+		{"a class with brackets that do not close", "classes: {pain: ['[a|b']}\ncues: {past: ['<pain>']}", "missing ] after ["},
+		{"an unused class", "classes:\n  pain: [pain]", "lexicon1.yaml:2: class pain is not used in any wording"},
 		{"an unknown observation", "observations:\n  nothing: {wordings: [nothing]}", "lexicon1.yaml:2: unknown observation nothing"},
 		{"an unknown key", "observations:\n  fever: {words: [hot]}", "unknown key words"},
-		{"a wording that does not parse", "observations:\n  fever:\n    wordings: ['hot [|']", `lexicon1.yaml:3: "hot [|" of fever: [ without a closing ]`},
+		{"a wording that does not parse", "observations:\n  fever:\n    wordings: ['hot [|']", `lexicon1.yaml:3: invalid wording "hot [|" of fever: missing ] after [`},
 		{"empty wording", "observations: {fever: {wordings: ['']}}", "empty wording"},
-		{"a wording of fillers", "fillers: [my]\nobservations: {fever: {wordings: [my my]}}", "consists of fillers only"},
-		{"a form of fillers", "fillers: [my]\nobservations: {fever: {wordings: ['my [hot|]']}}", "consists of fillers only"},
-		{"nine words", "observations: {fever: {wordings: [a b c d e f g h i]}}", "9 words excluding fillers in at least one of its forms: expected at most 8"},
+		{"a wording of fillers", "fillers: [my]\nobservations: {fever: {wordings: [my my]}}", "wording has a form that consists only of fillers"},
+		{"a form of fillers", "fillers: [my]\nobservations: {fever: {wordings: ['my [hot|]']}}", "wording has a form that consists only of fillers"},
+		{"nine words", "observations: {fever: {wordings: [a b c d e f g h i]}}", "wording has a form with 9 words, not counting fillers: expected at most 8"},
 		{"too many forms", "observations: {fever: {wordings: ['" + strings.Repeat("[a|b c] ", 9) + "']}}", "more than 256 forms"},
-		{"a reference to nothing", "observations: {fever: {wordings: ['hot @nothing']}}", "@nothing: unknown symptom or risk factor"},
-		{"a reference to itself", "observations: {fever: {wordings: ['hot @fever']}}", "reference to its own observation"},
+		{"a reference to nothing", "observations: {fever: {wordings: ['hot @nothing']}}", "unknown symptom or risk factor @nothing"},
+		{"a reference to itself", "observations: {fever: {wordings: ['hot @fever']}}", "wording refers to its own observation"},
 		{"a circle", "observations: {fever: {wordings: ['@appetite_loss']}, appetite_loss: {wordings: ['@father_stroke']}, father_stroke: {wordings: ['@fever']}}", "is a circular reference"},
-		{"two observations", "observations:\n  fever: {wordings: [hot and cold]}\n  appetite_loss:\n    wordings: [hot and cold]", `"hot and cold" of appetite_loss is also "hot and cold" of fever (lexicon1.yaml:2), said "hot and cold", and neither is part of the other`},
-		{"two observations by other forms", "observations:\n  fever: {wordings: ['[hot|warm and] colds']}\n  appetite_loss: {wordings: ['~warm ... and cold']}", `is also "[hot|warm and] colds" of fever`},
-		{"two observations by one of some words", "observations: {fever: {wordings: ['[hot|warm] and [cold|cool]']}, appetite_loss: {wordings: ['[warm|hot] and [colds|cool]']}}", "is also"},
-		{"two observations in any order, by one of some words", "observations: {fever: {wordings: ['~[hot|warm] [cold|cool] x']}, appetite_loss: {wordings: ['~x [cool|cold] [warm|hot]']}}", "is also"},
-		{"two observations in any order", "observations:\n  fever: {wordings: ['~hot cold']}\n  appetite_loss: {wordings: ['~cold hot']}", "is also"},
-		{"a name of another", "observations:\n  appetite_loss:\n    wordings: [fevers]", `lexicon1.yaml:3: "fevers" of appetite_loss is also "Fever" of fever (words.yaml:1)`},
-		{"two siblings", "observations: {belly_pain_left: {wordings: [side pain]}, belly_pain_right: {wordings: [side pain]}}", "is also"},
-		{"after, two siblings", "observations: {belly_pain_left: {after: [one side]}, belly_pain_right: {after: [one side]}}", "is also"},
-		{"present and absent", "observations: {fever: {wordings: [hot], absent: ['hot']}}", `"hot" says that fever is absent, and as "hot" (lexicon1.yaml:1) that it is present`},
+		{"two observations", "observations:\n  fever: {wordings: [hot and cold]}\n  appetite_loss:\n    wordings: [hot and cold]", `wording "hot and cold" of appetite_loss conflicts with wording "hot and cold" of fever (lexicon1.yaml:2): both match "hot and cold", and neither observation refines the other`},
+		{"two observations by other forms", "observations:\n  fever: {wordings: ['[hot|warm and] colds']}\n  appetite_loss: {wordings: ['~warm ... and cold']}", `lexicon1.yaml:3: wording "~warm ... and cold" of appetite_loss conflicts with wording "[hot|warm and] colds" of fever (lexicon1.yaml:2): both match "warm and cold", and neither observation refines the other`},
+		{"two observations by one of some words", "observations: {fever: {wordings: ['[hot|warm] and [cold|cool]']}, appetite_loss: {wordings: ['[warm|hot] and [colds|cool]']}}", "conflicts with"},
+		{"two observations in any order, by one of some words", "observations: {fever: {wordings: ['~[hot|warm] [cold|cool] x']}, appetite_loss: {wordings: ['~x [cool|cold] [warm|hot]']}}", "conflicts with"},
+		{"two observations in any order", "observations:\n  fever: {wordings: ['~hot cold']}\n  appetite_loss: {wordings: ['~cold hot']}", "conflicts with"},
+		{"a name of another", "observations:\n  appetite_loss:\n    wordings: [fevers]", `lexicon1.yaml:3: wording "fevers" of appetite_loss conflicts with wording "Fever" of fever (words.yaml:1): both match "fever", and neither observation refines the other`},
+		{"two siblings", "observations: {belly_pain_left: {wordings: [side pain]}, belly_pain_right: {wordings: [side pain]}}", "conflicts with"},
+		{"after, two siblings", "observations: {belly_pain_left: {after: [one side]}, belly_pain_right: {after: [one side]}}", "conflicts with"},
+		{"present and absent", "observations: {fever: {wordings: [hot], absent: ['hot']}}", `wording "hot" states the absence of fever, but wording "hot" (lexicon1.yaml:1) states its presence with the same words`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -352,7 +352,7 @@ func TestCompileRejectsInvalidLexicons(t *testing.T) {
 func TestConflictingStemmers(t *testing.T) {
 	t.Parallel()
 	problems, _ := newFixture().compile("stemmer: english", "stemmer: german")
-	if err := problems.Err(); err == nil || err.Error() != "lexicon2.yaml:1: stemmer german conflicts with english in another file: a language has one stemmer" {
+	if err := problems.Err(); err == nil || err.Error() != "lexicon2.yaml:1: stemmer german conflicts with english in another file: a language must have one stemmer" {
 		t.Error(err)
 	}
 }
@@ -411,7 +411,7 @@ func TestAmbiguousWordings(t *testing.T) {
 	if diff := cmp.Diff(want, shared); diff != "" {
 		t.Error(diff)
 	}
-	if err := problems.Err(); err == nil || !strings.Contains(err.Error(), `"spots" of fever is also "Spots" of rash`) {
+	if err := problems.Err(); err == nil || !strings.Contains(err.Error(), `"spots" of fever conflicts with wording "Spots" of rash`) {
 		t.Error(err)
 	}
 }

@@ -17,7 +17,7 @@ type concept struct {
 	Concept
 	wordings []source.Scalar // from the files, in order
 	files    []string        // file of each wording
-	// resolved holds the forms that a reference stands for, nil until resolved.
+	// resolved holds the forms to which a reference expands. It is nil until resolved.
 	resolved    *wording
 	resolving   bool
 	patternKeys map[string]bool // patterns of the observation, by patternKey
@@ -78,7 +78,7 @@ func (c *concept) names() []source.Scalar {
 	return names
 }
 
-// addNames adds names and synonyms. It skips names that are too long to be said or
+// addNames adds names and synonyms. It skips names that are too long for speech or
 // consist of fillers.
 func (b *builder) addNames(c *concept) {
 	for _, name := range c.names() {
@@ -88,9 +88,9 @@ func (b *builder) addNames(c *concept) {
 	}
 }
 
-// resolveName parses a name. If removing fillers would leave a single word, as in "the
-// runs" or "feeling down", the fillers and the order are kept; otherwise every text with
-// that word would match.
+// resolveName parses a name. If a single word would remain without fillers, as in "the
+// runs" or "feeling down", it keeps the fillers and the order; otherwise every text
+// with that word would match.
 func (b *builder) resolveName(name string) (wording, error) {
 	w, err := b.resolve(match.FromPlainText(name), loose, nil)
 	if err != nil || !w.isSingleElement() {
@@ -119,22 +119,22 @@ func (b *builder) addWordings(c *concept) {
 func (b *builder) addWording(c *concept, meaning model.Meaning, at source.Position, text string) bool {
 	w, err := b.parseWithReferences(text, loose, func(slug string) (wording, error) { return b.resolveReference(c, slug) })
 	if err != nil {
-		b.problems.Addf(at, "%q of %s: %v", text, c.Slug, err)
+		b.problems.Addf(at, "invalid wording %q of %s: %v", text, c.Slug, err)
 		return false
 	}
 	b.addPatterns(c, meaning, w, origin{slug: c.Slug, at: at, text: text})
 	return true
 }
 
-// resolveReference returns the forms of all wordings of an observation that another
-// refers to.
+// resolveReference returns the forms of all wordings of an observation to which another
+// observation refers.
 func (b *builder) resolveReference(from *concept, slug string) (wording, error) {
 	c := b.conceptsBySlug[slug]
 	switch {
 	case c == nil:
-		return wording{}, fmt.Errorf("@%s: unknown symptom or risk factor", slug)
+		return wording{}, fmt.Errorf("unknown symptom or risk factor @%s", slug)
 	case c == from:
-		return wording{}, errors.New("reference to its own observation")
+		return wording{}, errors.New("wording refers to its own observation")
 	case c.resolving:
 		return wording{}, fmt.Errorf("@%s is a circular reference", slug)
 	case c.resolved != nil:
@@ -151,7 +151,7 @@ func (b *builder) resolveReference(from *concept, slug string) (wording, error) 
 	for _, word := range c.wordings {
 		w, err := b.parseWithReferences(word.Text, loose, func(slug string) (wording, error) { return b.resolveReference(c, slug) })
 		if err != nil {
-			return wording{}, fmt.Errorf("@%s: %w", slug, err)
+			return wording{}, fmt.Errorf("resolving @%s: %w", slug, err)
 		}
 		all.add(w, b.patternKey)
 	}
@@ -159,13 +159,13 @@ func (b *builder) resolveReference(from *concept, slug string) (wording, error) 
 	return all.wording, nil
 }
 
-// formUnion is the union of the forms of several wordings.
+// A formUnion is the union of the forms of several wordings.
 type formUnion struct {
 	wording
 	seen map[string]bool
 }
 
-// add adds the forms of another wording that the union does not have.
+// add adds the forms of a wording that are not yet in the union.
 func (u *formUnion) add(w wording, key func(model.DraftPattern) string) {
 	u.anyOrder = u.anyOrder || w.anyOrder
 	for _, f := range w.forms {
@@ -184,8 +184,8 @@ func (b *builder) addLayWording(c *concept, text string) {
 		return
 	}
 	spoken, ok := w.SampleText(func(name string) string {
-		if of := b.classes[name]; of != nil {
-			return of.spokenForm
+		if c := b.classes[name]; c != nil {
+			return c.spokenForm
 		}
 		return ""
 	})
@@ -196,7 +196,7 @@ func (b *builder) addLayWording(c *concept, text string) {
 
 // addPatterns adds the forms of a wording as patterns of an observation, without
 // duplicates.
-func (b *builder) addPatterns(c *concept, meaning model.Meaning, w wording, by origin) {
+func (b *builder) addPatterns(c *concept, meaning model.Meaning, w wording, from origin) {
 	for _, f := range w.forms {
 		p := model.DraftPattern{
 			Meaning: meaning, Observation: c.Observation, Elements: f.elements,
@@ -207,7 +207,7 @@ func (b *builder) addPatterns(c *concept, meaning model.Meaning, w wording, by o
 			continue
 		}
 		c.patternKeys[key] = true
-		b.claimPattern(c, p, by)
+		b.claimPattern(c, p, from)
 		b.draft.Lexicon.Patterns = append(b.draft.Lexicon.Patterns, p)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/nlp/match"
 )
 
-// The maximum number of words between two words of a wording: by default, and at three
+// The maximum number of words between two words of a wording: by default, and for three
 // dots.
 const (
 	defaultGap = 2
@@ -19,12 +19,12 @@ const (
 )
 
 // maxForms is the maximum number of forms of a wording, including the forms of its
-// classes and of the observations that it refers to.
+// classes and references.
 const maxForms = 2048
 
-// matchMode is how strictly a wording is matched.
+// A matchMode determines how strictly a wording is matched.
 type matchMode struct {
-	gap         uint8 // between words without dots
+	gap         uint8 // maximum number of words between words without dots
 	keepFillers bool  // whether fillers count
 }
 
@@ -43,40 +43,40 @@ type wording struct {
 // A form is a sequence of elements to match in a text.
 type form struct {
 	elements        []model.DraftElement
-	trailingWideGap bool // dots after the last element
-	fromReference   bool // contains a reference, whose forms another author wrote
+	trailingWideGap bool // whether dots follow the last element
+	fromReference   bool // whether it contains forms of a reference, which another author wrote
 }
 
 // parse parses a wording without references to observations.
-func (b *builder) parse(text string, as matchMode) (wording, error) {
-	return b.parseWithReferences(text, as, func(string) (wording, error) {
-		return wording{}, errors.New("unexpected reference to an observation: only wordings of observations may have one")
+func (b *builder) parse(text string, mode matchMode) (wording, error) {
+	return b.parseWithReferences(text, mode, func(string) (wording, error) {
+		return wording{}, errors.New("unexpected reference: expected references only in wordings of observations")
 	})
 }
 
-// parseWithReferences parses a wording. It calls resolve for references.
-func (b *builder) parseWithReferences(text string, as matchMode, resolve func(slug string) (wording, error)) (wording, error) {
+// parseWithReferences parses a wording. It calls resolve for each reference.
+func (b *builder) parseWithReferences(text string, mode matchMode, resolve func(slug string) (wording, error)) (wording, error) {
 	parsed, err := match.Parse(text)
 	if err != nil {
 		return wording{}, err
 	}
-	return b.resolve(parsed, as, resolve)
+	return b.resolve(parsed, mode, resolve)
 }
 
-func (b *builder) resolve(parsed match.Wording, as matchMode, resolve func(slug string) (wording, error)) (wording, error) {
+func (b *builder) resolve(parsed match.Wording, mode matchMode, resolve func(slug string) (wording, error)) (wording, error) {
 	expanded, err := parsed.Expand()
 	if err != nil {
 		return wording{}, err
 	}
 	w := wording{anyOrder: parsed.AnyOrder}
 	for _, elements := range expanded {
-		forms, anyOrder, err := b.expandForms(elements, as, resolve)
+		forms, anyOrder, err := b.expandForms(elements, mode, resolve)
 		if err != nil {
 			return wording{}, err
 		}
 		w.anyOrder = w.anyOrder || anyOrder
 		if w.forms = append(w.forms, forms...); len(w.forms) > maxForms {
-			return wording{}, fmt.Errorf("more than %d forms, including its classes and references", maxForms)
+			return wording{}, fmt.Errorf("wording expands to more than %d forms, including classes and references", maxForms)
 		}
 	}
 	if w.forms, err = usableForms(w.forms); err != nil {
@@ -91,21 +91,21 @@ func (b *builder) resolve(parsed match.Wording, as matchMode, resolve func(slug 
 }
 
 // expandForms expands a wording without alternatives into its forms.
-func (b *builder) expandForms(elements []match.Element, as matchMode, resolve func(slug string) (wording, error)) (forms []form, anyOrder bool, err error) {
+func (b *builder) expandForms(elements []match.Element, mode matchMode, resolve func(slug string) (wording, error)) (forms []form, anyOrder bool, err error) {
 	forms = []form{{}}
 	for _, e := range elements {
-		options, mixed, err := b.elementOptions(e, as, resolve)
+		options, anyElementOrder, err := b.elementOptions(e, mode, resolve)
 		if err != nil {
 			return nil, false, err
 		}
-		anyOrder = anyOrder || mixed
+		anyOrder = anyOrder || anyElementOrder
 		if len(forms)*len(options) > maxForms {
-			return nil, false, fmt.Errorf("more than %d forms, including its classes and references", maxForms)
+			return nil, false, fmt.Errorf("wording expands to more than %d forms, including classes and references", maxForms)
 		}
 		var longer []form
 		for _, f := range forms {
 			for _, option := range options {
-				longer = append(longer, f.extend(option, e.GapBefore, as.gap))
+				longer = append(longer, f.extend(option, e.GapBefore, mode.gap))
 			}
 		}
 		forms = longer
@@ -114,24 +114,24 @@ func (b *builder) expandForms(elements []match.Element, as matchMode, resolve fu
 }
 
 // extend returns a form with an option appended.
-func (f form) extend(option form, dots bool, gap uint8) form {
-	dots = dots || f.trailingWideGap
-	joined := form{fromReference: f.fromReference || option.fromReference, trailingWideGap: dots && len(option.elements) == 0 && len(f.elements) > 0}
+func (f form) extend(option form, hasDots bool, gap uint8) form {
+	hasDots = hasDots || f.trailingWideGap
+	joined := form{fromReference: f.fromReference || option.fromReference, trailingWideGap: hasDots && len(option.elements) == 0 && len(f.elements) > 0}
 	joined.elements = slices.Concat(f.elements, option.elements)
-	if at := len(f.elements); len(option.elements) > 0 && at > 0 {
-		joined.elements[at].Gap = gap
-		if dots {
-			joined.elements[at].Gap = wideGap
+	if first := len(f.elements); len(option.elements) > 0 && first > 0 {
+		joined.elements[first].Gap = gap
+		if hasDots {
+			joined.elements[first].Gap = wideGap
 		}
 	}
 	return joined
 }
 
 // elementOptions returns the forms that can match an element.
-func (b *builder) elementOptions(e match.Element, as matchMode, resolve func(slug string) (wording, error)) (elementOptions []form, anyOrder bool, err error) {
+func (b *builder) elementOptions(e match.Element, mode matchMode, resolve func(slug string) (wording, error)) (options []form, anyOrder bool, err error) {
 	switch e.Kind {
 	case match.Word:
-		if b.fillers[e.Text] && !as.keepFillers {
+		if b.fillers[e.Text] && !mode.keepFillers {
 			return []form{{}}, false, nil
 		}
 		return []form{{elements: []model.DraftElement{{Word: e.Text}}}}, false, nil
@@ -147,42 +147,42 @@ func (b *builder) elementOptions(e match.Element, as matchMode, resolve func(slu
 		c.used = true
 		return c.forms(), false, nil
 	case match.Choice:
-		return b.choiceOptions(e.Words, as), false, nil
+		return b.choiceOptions(e.Words, mode), false, nil
 	default:
-		referred, err := resolve(e.Text)
-		for _, f := range referred.forms {
+		reference, err := resolve(e.Text)
+		for _, f := range reference.forms {
 			f.fromReference = true
-			elementOptions = append(elementOptions, f)
+			options = append(options, f)
 		}
-		return elementOptions, referred.anyOrder, err
+		return options, reference.anyOrder, err
 	}
 }
 
-// usableForms returns the forms that can be matched. Forms that are too long or empty are
-// errors, unless they come from a reference.
+// usableForms returns the forms that can be matched. It returns an error if a form is
+// empty, or too long and not from a reference.
 func usableForms(forms []form) ([]form, error) {
-	var fit []form
+	var usable []form
 	for _, f := range forms {
 		switch {
 		case len(f.elements) == 0:
-			return nil, errors.New("at least one of its forms consists of fillers only")
+			return nil, errors.New("wording has a form that consists only of fillers")
 		case len(f.elements) <= model.MaxPatternElements:
-			fit = append(fit, f)
+			usable = append(usable, f)
 		case !f.fromReference:
-			return nil, fmt.Errorf("%d words excluding fillers in at least one of its forms: expected at most %d", len(f.elements), model.MaxPatternElements)
+			return nil, fmt.Errorf("wording has a form with %d words, not counting fillers: expected at most %d", len(f.elements), model.MaxPatternElements)
 		}
 	}
-	return fit, nil
+	return usable, nil
 }
 
-// equalizeGaps sets the largest gap on all elements: in any order, each may follow any
-// other.
+// equalizeGaps sets the gaps of all elements to the largest gap, because in any order,
+// each element may follow any other.
 func equalizeGaps(elements []model.DraftElement) {
-	greatest := uint8(0)
+	largest := uint8(0)
 	for i := 1; i < len(elements); i++ {
-		greatest = max(greatest, elements[i].Gap)
+		largest = max(largest, elements[i].Gap)
 	}
 	for i := range elements {
-		elements[i].Gap = greatest
+		elements[i].Gap = largest
 	}
 }

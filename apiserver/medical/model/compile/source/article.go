@@ -19,8 +19,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// An Article is patient information about a condition, whose slug is the file name. It is
-// written in the subset of Markdown that the node types of a release can represent:
+// An Article is patient information about a condition. The file name is the slug of the
+// condition. Articles are written in the subset of Markdown that the node types of a
+// release can represent:
 //
 //	# Title of the article
 //	## Title of a section {#how_its_caused}
@@ -47,8 +48,8 @@ const (
 	maxHeadingLevel = 5
 )
 
-// maxListDepth is the maximum nesting depth of lists. With the list items, and a link in
-// a paragraph of the innermost item, it keeps nodes within model.MaxNodeDepth.
+// maxListDepth is the maximum nesting depth of lists. Including list items, and a link
+// in a paragraph of the innermost item, nodes stay within model.MaxNodeDepth.
 const maxListDepth = (model.MaxNodeDepth - 3) / 2
 
 var articleParser = parser.NewParser(
@@ -58,7 +59,7 @@ var articleParser = parser.NewParser(
 	parser.WithHeadingAttribute(),
 )
 
-// ParseArticle parses an article. It adds unsupported Markdown to the problems.
+// ParseArticle parses an article. It reports unsupported Markdown as problems.
 func ParseArticle(file string, data []byte, problems *Problems) *Article {
 	a := articleReader{
 		article:  &Article{File: file, Slug: Scalar{Text: strings.TrimSuffix(path.Base(file), articleExt), Line: 1}},
@@ -66,7 +67,7 @@ func ParseArticle(file string, data []byte, problems *Problems) *Article {
 		problems: problems,
 	}
 	if !utf8.Valid(data) {
-		a.problems.Addf(Position{File: file}, "the file is not UTF-8")
+		a.problems.Addf(Position{File: file}, "file is not UTF-8")
 		return a.article
 	}
 	document := articleParser.Parse(text.NewReader(data))
@@ -79,7 +80,7 @@ func ParseArticle(file string, data []byte, problems *Problems) *Article {
 	}
 	a.closeSection()
 	if a.article.Title == nil {
-		a.problems.Addf(Position{File: file, Line: 1}, "the article has no title: expected a line such as # Migraine")
+		a.problems.Addf(Position{File: file, Line: 1}, "article has no title: expected a line such as # Migraine")
 	}
 	return a.article
 }
@@ -108,7 +109,7 @@ func (a *articleReader) appendContent(from ast.Node, nodes ...model.DraftNode) {
 	switch {
 	case len(nodes) == 0:
 	case a.section == nil:
-		a.errorf(from, "content outside a section: expected a heading such as ## Causes {#how_its_caused} before it")
+		a.errorf(from, "content outside a section: add a heading such as ## Causes {#how_its_caused} before it")
 	default:
 		a.section.Content = append(a.section.Content, nodes...)
 	}
@@ -117,11 +118,11 @@ func (a *articleReader) appendContent(from ast.Node, nodes ...model.DraftNode) {
 func (a *articleReader) readHeading(h *ast.Heading) {
 	words := a.inlineNodes(h)
 	if len(words) == 0 {
-		a.errorf(h, "empty heading")
+		a.errorf(h, "heading is empty")
 	}
 	name := a.headingName(h)
 	if name != "" && h.Level != sectionLevel {
-		a.errorf(h, "unexpected name {#%s}: only section headings (##) have a name", name)
+		a.errorf(h, "unexpected name {#%s}: only section headings (##) may have a name", name)
 	}
 	switch {
 	case h.Level == titleLevel:
@@ -129,19 +130,19 @@ func (a *articleReader) readHeading(h *ast.Heading) {
 	case h.Level == sectionLevel:
 		a.openSection(h, name, words)
 	case h.Level > maxHeadingLevel:
-		a.errorf(h, "heading of level %d: the deepest is ##### for heading-3", h.Level)
+		a.errorf(h, "heading of level %d is too deep: the deepest level is ##### for heading-3", h.Level)
 	case a.section == nil || h.Level > a.level+1:
 		a.errorf(h, "heading of level %d skips a level", h.Level)
 	default:
 		a.level = h.Level
-		of := model.Heading1Node + model.NodeType(h.Level-sectionLevel-1)
-		a.appendContent(h, model.DraftNode{Type: of, Children: words})
+		kind := model.Heading1Node + model.NodeType(h.Level-sectionLevel-1)
+		a.appendContent(h, model.DraftNode{Type: kind, Children: words})
 	}
 }
 
 func (a *articleReader) setTitle(h *ast.Heading, words []model.DraftNode) {
 	if a.article.Title != nil || a.section != nil {
-		a.errorf(h, "second title: an article has one # heading, at the top")
+		a.errorf(h, "unexpected second title: an article must have one # heading, at the top")
 		return
 	}
 	a.article.Title = words
@@ -150,7 +151,7 @@ func (a *articleReader) setTitle(h *ast.Heading, words []model.DraftNode) {
 func (a *articleReader) openSection(h *ast.Heading, name string, words []model.DraftNode) {
 	a.closeSection()
 	if name == "" {
-		a.errorf(h, "section without a name: expected one after its title, such as {#how_its_caused}")
+		a.errorf(h, "section has no name: expected a name after its title, such as {#how_its_caused}")
 	}
 	a.section = &Section{Name: Scalar{Text: name, Line: a.line(h)}, Title: words}
 	a.level = sectionLevel
@@ -163,23 +164,23 @@ func (a *articleReader) closeSection() {
 	}
 }
 
-// headingName returns the section name in a heading's attributes. It rejects other
+// headingName returns the section name in the attributes of a heading. It rejects other
 // attributes.
-func (a *articleReader) headingName(h *ast.Heading) (headingName string) {
+func (a *articleReader) headingName(h *ast.Heading) (name string) {
 	for _, attribute := range h.Attributes() {
 		if value, ok := attribute.Value.([]byte); ok && string(attribute.Name) == "id" {
-			headingName = string(value)
+			name = string(value)
 		} else {
-			a.errorf(h, "%s is not allowed in a heading: expected only a name such as {#how_its_caused}", attribute.Name)
+			a.errorf(h, "unexpected attribute %s in a heading: expected only a name such as {#how_its_caused}", attribute.Name)
 		}
 	}
-	return headingName
+	return name
 }
 
-// blockNodes converts a block other than an article heading into nodes; lists is the
+// blockNodes converts a block other than an article heading into nodes. lists is the
 // number of enclosing lists.
-func (a *articleReader) blockNodes(blockNodes ast.Node, lists int) []model.DraftNode {
-	switch b := blockNodes.(type) {
+func (a *articleReader) blockNodes(block ast.Node, lists int) []model.DraftNode {
+	switch b := block.(type) {
 	case *ast.Paragraph:
 		return parentNode(model.ParagraphNode, a.inlineNodes(b))
 	case *ast.TextBlock:
@@ -187,43 +188,43 @@ func (a *articleReader) blockNodes(blockNodes ast.Node, lists int) []model.Draft
 	case *ast.List:
 		return a.listNodes(b, lists)
 	default:
-		a.errorf(b, "%s is not allowed in an article: expected paragraphs, headings and lists", markdownKindName(b))
+		a.errorf(b, "unexpected %s in an article: expected paragraphs, headings and lists", markdownKindName(b))
 		return nil
 	}
 }
 
 // parentNode returns a node with its children, or nothing if all children were rejected.
-func parentNode(of model.NodeType, children []model.DraftNode) []model.DraftNode {
+func parentNode(kind model.NodeType, children []model.DraftNode) []model.DraftNode {
 	if len(children) == 0 {
 		return nil
 	}
-	return []model.DraftNode{{Type: of, Children: children}}
+	return []model.DraftNode{{Type: kind, Children: children}}
 }
 
-func (a *articleReader) listNodes(listNodes *ast.List, lists int) []model.DraftNode {
+func (a *articleReader) listNodes(list *ast.List, lists int) []model.DraftNode {
 	if lists == maxListDepth {
-		a.errorf(listNodes, "lists nested more than %d levels deep", maxListDepth)
+		a.errorf(list, "lists are nested more than %d levels deep", maxListDepth)
 		return nil
 	}
-	of := model.UnorderedListNode
-	if listNodes.IsOrdered() {
-		of = model.OrderedListNode
-		if listNodes.Start != 1 {
-			a.errorf(listNodes, "list starts at %d, expected 1", listNodes.Start)
+	kind := model.UnorderedListNode
+	if list.IsOrdered() {
+		kind = model.OrderedListNode
+		if list.Start != 1 {
+			a.errorf(list, "list starts at %d: expected 1", list.Start)
 		}
 	}
 	var items []model.DraftNode
-	for item := listNodes.FirstChild(); item != nil; item = item.NextSibling() {
+	for item := list.FirstChild(); item != nil; item = item.NextSibling() {
 		var nodes []model.DraftNode
 		for block := item.FirstChild(); block != nil; block = block.NextSibling() {
 			nodes = append(nodes, a.blockNodes(block, lists+1)...)
 		}
 		if item.FirstChild() == nil {
-			a.errorf(item, "empty list item")
+			a.errorf(item, "list item is empty")
 		}
 		items = append(items, parentNode(model.ListItemNode, nodes)...)
 	}
-	return parentNode(of, items)
+	return parentNode(kind, items)
 }
 
 // inlineNodes converts the text and links of a block, or of a link, into nodes.
@@ -253,10 +254,10 @@ func (a *articleReader) inlineNodes(parent ast.Node) []model.DraftNode {
 func (a *articleReader) plainText(t *ast.Text) string {
 	words := string(t.Value(a.data))
 	if strings.Contains(words, `\`) || html.UnescapeString(words) != words {
-		a.errorf(t, "escape in %q: write the character itself", words)
+		a.errorf(t, "unexpected escape in %q: write the character itself", words)
 	}
 	if t.HardLineBreak() {
-		a.errorf(t, "hard line break inside a paragraph: start a new paragraph, or remove the trailing spaces or backslash")
+		a.errorf(t, "unexpected hard line break in a paragraph: start a new paragraph, or remove the trailing spaces or backslash")
 	}
 	if t.SoftLineBreak() {
 		words += " "
@@ -271,20 +272,20 @@ func (a *articleReader) linkNodes(inline ast.Node) []model.DraftNode {
 	case *ast.Link:
 		target, words = string(l.Destination), a.inlineNodes(l)
 		if l.Title != nil {
-			a.errorf(l, "a link with a title: expected one such as [words](https://example.org)")
+			a.errorf(l, "unexpected link title: expected a link such as [words](https://example.org)")
 		}
 	case *ast.AutoLink:
 		target = string(l.URL(a.data))
 		words = []model.DraftNode{{Type: model.TextNode, Text: string(l.Label(a.data))}}
 	default:
-		a.errorf(inline, "%s is not allowed in an article: expected words and links", markdownKindName(inline))
+		a.errorf(inline, "unexpected %s in an article: expected words and links", markdownKindName(inline))
 		return nil
 	}
 	if u, err := url.Parse(target); err != nil || !strings.HasPrefix(target, "https://") || u.Host == "" {
-		a.errorf(inline, "a link to %q: expected an address that begins with https://", target)
+		a.errorf(inline, "invalid link target %q: expected an address that begins with https://", target)
 	}
 	if len(words) == 0 {
-		a.errorf(inline, "link without text")
+		a.errorf(inline, "link has no text")
 	}
 	return []model.DraftNode{{Type: model.LinkNode, Text: target, Children: words}}
 }
@@ -293,7 +294,7 @@ func (a *articleReader) linkNodes(inline ast.Node) []model.DraftNode {
 func markdownKindName(n ast.Node) string {
 	switch n.Kind() {
 	case ast.KindImage:
-		return "an image"
+		return "image"
 	case ast.KindEmphasis:
 		return "emphasis"
 	case ast.KindCodeSpan, ast.KindCodeBlock, ast.KindFencedCodeBlock:
@@ -301,13 +302,13 @@ func markdownKindName(n ast.Node) string {
 	case ast.KindRawHTML, ast.KindHTMLBlock:
 		return "HTML"
 	case ast.KindBlockquote:
-		return "a quotation"
+		return "quotation"
 	case ast.KindThematicBreak:
-		return "a rule"
+		return "horizontal rule"
 	case ast.KindHeading:
-		return "a heading inside a list"
+		return "heading inside a list"
 	case ast.KindLinkReferenceDefinition:
-		return "a link definition"
+		return "link definition"
 	default:
 		return fmt.Sprintf("Markdown of kind %v", n.Kind())
 	}

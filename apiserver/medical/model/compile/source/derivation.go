@@ -10,13 +10,13 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// readBase reads the language that another is derived from. It returns nil if the
+// readBase reads the base language of a derived language. It returns nil if the
 // language has no base. If the base is invalid, it marks the problems as unreadable,
-// because everything that the language inherits would appear to be missing.
+// because all inherited texts would appear to be missing.
 func readBase(content fs.FS, own *Language, problems *Problems) (*Language, error) {
 	if own.Base.Line == 0 {
 		for _, word := range keysByLine(own.Replacements) {
-			problems.Addf(Position{File: own.File, Line: word.Line}, "%s is replaced, but the language has no base", word.Text)
+			problems.Addf(Position{File: own.File, Line: word.Line}, "unexpected replacement of %s: the language has no base", word.Text)
 		}
 		return nil, nil
 	}
@@ -36,15 +36,15 @@ func readBase(content fs.FS, own *Language, problems *Problems) (*Language, erro
 	}
 	if base.Base.Line != 0 {
 		problems.unreadable = true
-		problems.Addf(at, "the base %s is itself derived from %s: expected a language that is not derived", own.Base.Text, base.Base.Text)
+		problems.Addf(at, "base language %s is derived from %s: expected a base language that is not derived", own.Base.Text, base.Base.Text)
 		return nil, nil
 	}
 	return base, nil
 }
 
-// derive returns the language with everything that it inherits from its base, with words
-// replaced. For problems, texts inherited by an entry are on the line of that entry;
-// texts inherited by language.yaml are on the line that names the base.
+// derive returns the language with the texts that it inherits from its base, with words
+// replaced. In problems, texts inherited by an entry are on the line of that entry;
+// texts inherited by language.yaml are on the line of the base key.
 func derive(base, own *Language, problems *Problems) *Language {
 	d := derivation{replacer: newReplacer(own, problems), baseLine: own.Base.Line}
 	derived := *own
@@ -80,12 +80,12 @@ func derive(base, own *Language, problems *Problems) *Language {
 // derivation is the state of deriving a language.
 type derivation struct {
 	replacer  *replacer
-	baseLine  int // line that names the base
-	inherited int // number of concepts, groups and articles with texts in the base only
+	baseLine  int // line of the base key
+	inherited int // number of concepts, groups and articles with texts only in the base
 }
 
-// inherit returns the language's own text or, if unset, the base's text at the given
-// line.
+// inherit returns the language's own text or, if unset, the text of the base with words
+// replaced, at the given line.
 func (d *derivation) inherit(own, base Scalar, line int) Scalar {
 	if own.Line != 0 || base.Line == 0 {
 		return own
@@ -96,21 +96,21 @@ func (d *derivation) inherit(own, base Scalar, line int) Scalar {
 func (d *derivation) inheritLabel(own, base Scalar) Scalar { return d.inherit(own, base, d.baseLine) }
 
 func (d *derivation) inheritLabels(own, base map[Scalar]Scalar) map[Scalar]Scalar {
-	derived, given := map[Scalar]Scalar{}, map[string]bool{}
+	derived, overridden := map[Scalar]Scalar{}, map[string]bool{}
 	for key, label := range own {
 		derived[key] = label
-		given[key.Text] = true
+		overridden[key.Text] = true
 	}
 	for key, label := range base {
-		if !given[key.Text] {
+		if !overridden[key.Text] {
 			derived[Scalar{Text: key.Text, Line: d.baseLine}] = d.inheritLabel(Scalar{}, label)
 		}
 	}
 	return derived
 }
 
-// inheritLocalizations returns the localizations of the base in its order, merged with
-// the language's own, followed by the entries that the base does not have.
+// inheritLocalizations returns the localizations of the base in their order, merged with
+// the language's own localizations, followed by the entries that the base does not have.
 func (d *derivation) inheritLocalizations(own, base []*Localization) []*Localization {
 	entries := map[string]*Localization{}
 	for _, w := range own {
@@ -132,10 +132,10 @@ func (d *derivation) inheritLocalizations(own, base []*Localization) []*Localiza
 	return derived
 }
 
-// inheritLocalization merges a language's own localization of a concept, nil if it has
-// none, with the one of its base.
+// inheritLocalization merges a language's own localization of a concept, which may be
+// nil, with the localization of its base.
 func (d *derivation) inheritLocalization(own, base *Localization) *Localization {
-	line := func(of Scalar) int { return of.Line }
+	line := func(text Scalar) int { return text.Line }
 	if own == nil {
 		d.inherited++
 		own = &Localization{File: base.File, Slug: base.Slug}
@@ -161,8 +161,8 @@ func (d *derivation) inheritLocalization(own, base *Localization) *Localization 
 	return derived
 }
 
-// inheritArticles returns the articles of the base that the language does not have, and
-// the language's own.
+// inheritArticles returns the language's own articles, and the articles of the base that
+// the language does not have.
 func (d *derivation) inheritArticles(own, base []*Article) []*Article {
 	derived := slices.Clone(own)
 	for _, a := range base {

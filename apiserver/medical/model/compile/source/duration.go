@@ -20,7 +20,7 @@ func ParseDuration(s string) (minutes uint32, err error) {
 	n, err := strconv.ParseUint(digits, 10, 32)
 	unit := unitMinutes[s[len(digits):]]
 	if err != nil || unit == 0 || n*unit >= model.NoUpperBound {
-		return 0, fmt.Errorf("time %q: expected a whole number and one of min, h, d, w, mo, y, as in 6h or 2w", s)
+		return 0, fmt.Errorf("invalid duration %q: expected a whole number and one of min, h, d, w, mo, y, such as 6h or 2w", s)
 	}
 	return uint32(n * unit), nil
 }

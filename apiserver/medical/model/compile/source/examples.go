@@ -4,8 +4,7 @@ package source
 
 import "path"
 
-// examplesGlob matches the files of example sentences from which free-text parsing
-// learns.
+// examplesGlob matches the files with example sentences for training free-text parsing.
 const examplesGlob = "examples*.yaml"
 
 // Examples is one file of example sentences.

@@ -34,7 +34,7 @@ type Lexicon struct {
 }
 
 // A Relative lists names for people other than the writer who may be the patient, and
-// what the names imply: a sex, and a minimum age in years.
+// the sex and minimum age in years that the names imply.
 type Relative struct {
 	Words       []Scalar `yaml:"words"`
 	Sex         Scalar   `yaml:"sex"`
@@ -48,7 +48,7 @@ type ObservationWordings struct {
 	Absent   []Scalar `yaml:"absent"`
 }
 
-// ParseLexicon parses a lexicon file. It adds syntax errors to the problems.
+// ParseLexicon parses a lexicon file. It reports syntax errors as problems.
 func ParseLexicon(name string, data []byte, problems *Problems) *Lexicon {
 	l := &Lexicon{}
 	decodeYAML(name, data, l, problems)
@@ -86,7 +86,7 @@ func (r *reader) readOrdinaryWords(folder string) []Scalar {
 		switch {
 		case word == "" || word[0] == '#':
 		case strings.ContainsAny(word, " \t"):
-			r.problems.Addf(Position{File: name, Line: line}, "%q: expected one word per line", word)
+			r.problems.Addf(Position{File: name, Line: line}, "invalid line %q: expected one word per line", word)
 		default:
 			words = append(words, Scalar{Text: word, Line: line})
 		}
@@ -94,7 +94,7 @@ func (r *reader) readOrdinaryWords(folder string) []Scalar {
 	return words
 }
 
-// markupPattern matches the parts of a wording that are not text: classes, slots,
+// markupPattern matches the parts of a wording that are not text: classes, slots and
 // references.
 var markupPattern = regexp.MustCompile(`<[^>]*>|\{[^}]*\}|@\S+`)
 
@@ -141,9 +141,9 @@ func (d *derivation) replaceInRelatives(base []Relative) []Relative {
 	return derived
 }
 
-func mapValues[V any](of map[Scalar]V, change func(V) V) map[Scalar]V {
-	changed := make(map[Scalar]V, len(of))
-	for key, value := range of {
+func mapValues[V any](mapping map[Scalar]V, change func(V) V) map[Scalar]V {
+	changed := make(map[Scalar]V, len(mapping))
+	for key, value := range mapping {
 		changed[key] = change(value)
 	}
 	return changed

@@ -60,12 +60,12 @@ func TestLexiconProblems(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"lang/en/language.yaml:3: expected true or false, not \"perhaps\"",
+		"lang/en/language.yaml:3: expected true or false, got \"perhaps\"",
 		"lang/en/lexicon.yaml:1: expected a list",
 		"lang/en/lexicon.yaml:2: unknown key clases",
 		"lang/en/lexicon.yaml:4: expected a list",
 		"lang/en/lexicon.yaml:6: expected keys with values",
-		"lang/en/ordinary-words.txt:2: \"table top\": expected one word per line",
+		"lang/en/ordinary-words.txt:2: invalid line \"table top\": expected one word per line",
 	}
 	if diff := cmp.Diff(want, problemLines(&problems)); diff != "" {
 		t.Error(diff)

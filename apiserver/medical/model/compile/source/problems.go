@@ -17,7 +17,7 @@ type Problem struct {
 	Reason string
 }
 
-// Error returns file:line: reason, a form that editors and terminals can link.
+// Error returns file:line: reason, a format that editors and terminals can link.
 func (p Problem) Error() string {
 	if p.Line == 0 {
 		return p.File + ": " + p.Reason
@@ -43,11 +43,12 @@ func (p *Problems) List() []Problem {
 	})
 }
 
-// Unreadable reports whether a file is not valid YAML or has a duplicate key, or the base
-// of a language is invalid. Their content was not read and would appear to be missing.
+// Unreadable reports whether a file is not valid YAML or has a duplicate key, or
+// whether the base of a language is invalid. The affected content was not read and
+// would appear to be missing.
 func (p *Problems) Unreadable() bool { return p.unreadable }
 
-// Err returns nil if there are no problems, or a ValidationError with all of them.
+// Err returns nil if there are no problems, or a ValidationError with all problems.
 func (p *Problems) Err() error {
 	if len(p.list) == 0 {
 		return nil

@@ -23,7 +23,7 @@ import (
 func ListLanguages(content fs.FS) ([]string, error) {
 	entries, err := fs.ReadDir(content, "lang")
 	if err != nil {
-		return nil, fmt.Errorf("listing the languages of the content: %w", err)
+		return nil, fmt.Errorf("listing content languages: %w", err)
 	}
 	var languages []string
 	for _, entry := range entries {
@@ -34,8 +34,8 @@ func ListLanguages(content fs.FS) ([]string, error) {
 	return languages, nil
 }
 
-// ReadCore reads all files under core. It adds syntax errors to the problems, and returns
-// an error only if a file cannot be read at all.
+// ReadCore reads all files under core. It reports syntax errors as problems, and
+// returns an error only if a file cannot be read.
 func ReadCore(content fs.FS, problems *Problems) (*Core, error) {
 	core := &Core{}
 	release := releaseFile{}
@@ -66,8 +66,8 @@ func (core *Core) add(name string, file coreFile) {
 	}
 }
 
-// appendEntries appends the entries of a list in a file, and sets the file name of each. It
-// skips empty entries: a dash with nothing after it.
+// appendEntries appends the entries of a list in a file, and sets the file name of
+// each. It skips empty entries, which are a dash with no value.
 func appendEntries[T any](list []*T, name string, entries []*T, file func(*T) *string) []*T {
 	for _, entry := range entries {
 		if entry == nil {
@@ -160,15 +160,15 @@ type reader struct {
 	err      error
 }
 
-// listFiles returns the files under a directory with an extension, except those in but and
-// those under texts, which are not part of a release.
-func (r *reader) listFiles(folder, ext string, but ...string) []string {
+// listFiles returns the files under a directory with an extension, except the excluded
+// files and the files under texts, which are not part of a release.
+func (r *reader) listFiles(folder, ext string, excluded ...string) []string {
 	var names []string
 	err := fs.WalkDir(r.content, folder, func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() && name == path.Join(folder, textsDir) {
 			return fs.SkipDir
 		}
-		if err == nil && !entry.IsDir() && path.Ext(name) == ext && !slices.Contains(but, name) {
+		if err == nil && !entry.IsDir() && path.Ext(name) == ext && !slices.Contains(excluded, name) {
 			names = append(names, name)
 		}
 		return err
@@ -186,29 +186,29 @@ func (r *reader) readFile(name string) []byte {
 
 func (r *reader) addError(err error) {
 	if err != nil {
-		r.err = errors.Join(r.err, fmt.Errorf("reading the content: %w", err))
+		r.err = errors.Join(r.err, fmt.Errorf("reading content: %w", err))
 	}
 }
 
 // readYAML decodes a required file.
-func (r *reader) readYAML(name string, into any) {
+func (r *reader) readYAML(name string, target any) {
 	data, err := fs.ReadFile(r.content, name)
 	if errors.Is(err, fs.ErrNotExist) {
-		r.problems.Addf(Position{File: name}, "this file is missing")
+		r.problems.Addf(Position{File: name}, "file is missing")
 		return
 	}
 	if err != nil {
 		r.addError(err)
 		return
 	}
-	decodeYAML(name, data, into, r.problems)
+	decodeYAML(name, data, target, r.problems)
 }
 
 // decodeYAML decodes YAML strictly: an unknown key is a problem.
-func decodeYAML(name string, data []byte, into any, problems *Problems) {
+func decodeYAML(name string, data []byte, target any, problems *Problems) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	decoder.KnownFields(true)
-	err := decoder.Decode(into)
+	err := decoder.Decode(target)
 	if errors.Is(err, io.EOF) {
 		return
 	}
@@ -222,12 +222,12 @@ func decodeYAML(name string, data []byte, into any, problems *Problems) {
 		return
 	}
 	if err := decoder.Decode(&yaml.Node{}); !errors.Is(err, io.EOF) {
-		problems.Addf(Position{File: name}, "a second document, behind a line of three dashes, is not read: make it a file of its own")
+		problems.Addf(Position{File: name}, "unexpected second document after a line of three dashes: move it to a separate file")
 	}
 }
 
-// Error messages of package yaml begin with the line, and some contain names of our
-// types, which mean nothing to content authors.
+// Error messages of package yaml begin with the line, and some contain the names of Go
+// types, which are meaningless to content authors.
 var (
 	lineMessage        = regexp.MustCompile(`^line (\d+): `)
 	unknownKeyMessage  = regexp.MustCompile(`^field (\S+) not found in type .*`)

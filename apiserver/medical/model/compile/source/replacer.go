@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// A replacer replaces whole words and phrases, and tracks which replacements were used.
+// A replacer replaces whole words and phrases, and tracks the use of each replacement.
 type replacer struct {
 	replacements []*replacement
 	byFirst      map[rune][]*replacement // by first character, longest first, then capitals
@@ -29,7 +29,7 @@ func newReplacer(l *Language, problems *Problems) *replacer {
 	for _, word := range keysByLine(l.Replacements) {
 		to := l.Replacements[word].Text
 		if word.Text == "" || to == "" || to == word.Text {
-			problems.Addf(Position{File: l.File, Line: word.Line}, "%q is replaced by %q: expected two different words", word.Text, to)
+			problems.Addf(Position{File: l.File, Line: word.Line}, "invalid replacement of %q by %q: expected two different words", word.Text, to)
 			continue
 		}
 		r.add(&replacement{from: word.Text, to: to, line: word.Line})
@@ -56,35 +56,36 @@ func (r *replacer) add(p *replacement) {
 // capitalized word is capitalized.
 func (r *replacer) replace(text string) string {
 	var b strings.Builder
-	for at := 0; at < len(text); {
-		first, size := utf8.DecodeRuneInString(text[at:])
-		if p := r.find(text, at, first); p != nil {
+	for offset := 0; offset < len(text); {
+		first, size := utf8.DecodeRuneInString(text[offset:])
+		if p := r.find(text, offset, first); p != nil {
 			p.used = true
-			b.WriteString(p.substitute(text[at:]))
-			at += len(p.matchPrefix(text[at:]))
+			b.WriteString(p.substitute(text[offset:]))
+			offset += len(p.matchPrefix(text[offset:]))
 			continue
 		}
-		b.WriteString(text[at : at+size])
-		at += size
+		b.WriteString(text[offset : offset+size])
+		offset += size
 	}
 	return b.String()
 }
 
 // find returns the longest replacement that matches at a position of a text.
-func (r *replacer) find(text string, at int, first rune) *replacement {
+func (r *replacer) find(text string, offset int, first rune) *replacement {
 	list := r.byFirst[first]
-	if len(list) == 0 || !isWordBoundary(text, at) {
+	if len(list) == 0 || !isWordBoundary(text, offset) {
 		return nil
 	}
 	for _, p := range list {
-		if m := p.matchPrefix(text[at:]); m != "" && isWordBoundary(text, at+len(m)) {
+		if m := p.matchPrefix(text[offset:]); m != "" && isWordBoundary(text, offset+len(m)) {
 			return p
 		}
 	}
 	return nil
 }
 
-// matchPrefix returns the word that a text begins with, either as given or capitalized.
+// matchPrefix returns the word of the replacement, as given or capitalized, with which a
+// text begins, or an empty string.
 func (p *replacement) matchPrefix(text string) string {
 	for _, from := range []string{p.from, capitalize(p.from)} {
 		if strings.HasPrefix(text, from) {
@@ -94,7 +95,7 @@ func (p *replacement) matchPrefix(text string) string {
 	return ""
 }
 
-// substitute returns the replacement of the word that a text begins with.
+// substitute returns the replacement for the word with which a text begins.
 func (p *replacement) substitute(text string) string {
 	if strings.HasPrefix(text, p.from) {
 		return p.to
@@ -111,8 +112,8 @@ func capitalize(text string) string {
 	return text
 }
 
-// isWordBoundary reports whether a position of a text is outside of words and numbers: 38
-// is not a word of 37.38.
+// isWordBoundary reports whether a position in a text is outside words and numbers: 38 is
+// not a word in 37.38.
 func isWordBoundary(text string, at int) bool {
 	before, sizeBefore := utf8.DecodeLastRuneInString(text[:at])
 	after, sizeAfter := utf8.DecodeRuneInString(text[at:])
@@ -133,7 +134,7 @@ func isDecimalSeparator(c rune) bool { return c == '.' || c == ',' }
 func (r *replacer) reportUnused(l *Language, problems *Problems) {
 	for _, p := range r.replacements {
 		if !p.used {
-			problems.Addf(Position{File: l.File, Line: p.line}, "%q is replaced by %q, but does not occur in the language %s", p.from, p.to, l.Base.Text)
+			problems.Addf(Position{File: l.File, Line: p.line}, "unused replacement of %q by %q: the word does not occur in language %s", p.from, p.to, l.Base.Text)
 		}
 	}
 }

@@ -137,11 +137,11 @@ func TestReportsUnusedReplacements(t *testing.T) {
 	r.replace("A, and more")
 	r.reportUnused(l, &problems)
 	want := []string{
-		`lang/en-us/language.yaml:6: "c" is replaced by "d", but does not occur in the language en`,
-		`lang/en-us/language.yaml:6: "e" is replaced by "f", but does not occur in the language en`,
-		`lang/en-us/language.yaml:7: "" is replaced by "g": expected two different words`,
-		`lang/en-us/language.yaml:8: "h" is replaced by "": expected two different words`,
-		`lang/en-us/language.yaml:9: "i" is replaced by "i": expected two different words`,
+		`lang/en-us/language.yaml:6: unused replacement of "c" by "d": the word does not occur in language en`,
+		`lang/en-us/language.yaml:6: unused replacement of "e" by "f": the word does not occur in language en`,
+		`lang/en-us/language.yaml:7: invalid replacement of "" by "g": expected two different words`,
+		`lang/en-us/language.yaml:8: invalid replacement of "h" by "": expected two different words`,
+		`lang/en-us/language.yaml:9: invalid replacement of "i" by "i": expected two different words`,
 	}
 	if diff := cmp.Diff(want, problemLines(&problems)); diff != "" {
 		t.Error(diff)

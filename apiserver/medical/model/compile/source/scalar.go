@@ -21,28 +21,29 @@ type Scalar struct {
 	Line int
 }
 
-// UnmarshalYAML reads any scalar literally, without YAML's type inference: no stays no.
-func (w *Scalar) UnmarshalYAML(node *yaml.Node) error {
+// UnmarshalYAML reads any scalar literally, without YAML type inference, so that no
+// remains a string.
+func (s *Scalar) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.ScalarNode {
-		return newTypeError(node.Line, "expected a word or a sentence, not a list or a mapping")
+		return newTypeError(node.Line, "expected a word or a sentence, got a list or a mapping")
 	}
-	*w = Scalar{Text: node.Value, Line: node.Line}
+	*s = Scalar{Text: node.Value, Line: node.Line}
 	return nil
 }
 
 // ScalarOrList is a list of texts, which a file may write as a single scalar.
 type ScalarOrList []Scalar
 
-// UnmarshalYAML reads a scalar as a list of one.
-func (w *ScalarOrList) UnmarshalYAML(node *yaml.Node) error {
+// UnmarshalYAML reads a list, or a scalar as a list with one entry.
+func (s *ScalarOrList) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind == yaml.SequenceNode {
-		return node.Decode((*[]Scalar)(w))
+		return node.Decode((*[]Scalar)(s))
 	}
 	var word Scalar
 	if err := node.Decode(&word); err != nil {
 		return err
 	}
-	*w = ScalarOrList{word}
+	*s = ScalarOrList{word}
 	return nil
 }
 
@@ -55,7 +56,7 @@ type Number struct {
 // UnmarshalYAML reads an integer or decimal number.
 func (n *Number) UnmarshalYAML(node *yaml.Node) error {
 	if node.Kind != yaml.ScalarNode || node.Decode(&n.Value) != nil {
-		return newTypeError(node.Line, "expected a number, not %q", node.Value)
+		return newTypeError(node.Line, "expected a number, got %q", node.Value)
 	}
 	n.Line = node.Line
 	return nil
@@ -68,16 +69,16 @@ type Bool struct {
 }
 
 // UnmarshalYAML reads true or false.
-func (f *Bool) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind != yaml.ScalarNode || node.Decode(&f.Value) != nil {
-		return newTypeError(node.Line, "expected true or false, not %q", node.Value)
+func (b *Bool) UnmarshalYAML(node *yaml.Node) error {
+	if node.Kind != yaml.ScalarNode || node.Decode(&b.Value) != nil {
+		return newTypeError(node.Line, "expected true or false, got %q", node.Value)
 	}
-	f.Line = node.Line
+	b.Line = node.Line
 	return nil
 }
 
-// newTypeError returns the kind of error after which package yaml continues decoding, so
-// that all errors of a file are reported at once.
+// newTypeError returns an error after which package yaml continues decoding, so that
+// all errors in a file are reported at once.
 func newTypeError(line int, format string, args ...any) error {
 	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: ", line) + fmt.Sprintf(format, args...)}}
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package source reads content sources: the YAML in which clinicians write concepts,
-// numbers and texts. It defines the syntax of the files and keeps the line of everything
-// it reads. Semantic checks belong in package compile.
+// Package source reads content sources: the YAML files in which clinicians write
+// concepts, numbers and texts. It defines the syntax of the files and keeps the line of
+// each value. Package compile performs semantic checks.
 //
 // The files of the content are
 //
-//	core/release.yaml    the version, and data that belongs to no one condition
-//	core/registry.yaml   the permanent id of every slug
+//	core/release.yaml    the version, and data that is not specific to a condition
+//	core/registry.yaml   the permanent ID of every slug
 //	core/**.yaml         observations, groups, tuples, laboratory tests, conditions,
 //	                     drugs, chronic diseases, hospitalizations
 //	lang/<xx>/language.yaml
 //	lang/<xx>/**.yaml    the texts of conditions, observations, groups, laboratory tests, drugs
-//	lang/<xx>/articles/<slug of a condition>.md
+//	lang/<xx>/articles/<condition slug>.md
 //	lang/<xx>/lexicon*.yaml        vocabulary and wordings of free text
-//	lang/<xx>/examples*.yaml       example sentences to learn from
-//	lang/<xx>/ordinary-words.txt   words that are no misspellings
+//	lang/<xx>/examples*.yaml       example sentences for training
+//	lang/<xx>/ordinary-words.txt   correctly spelled words
 //	lang/<xx>/texts/**             texts of surveys, pages and messages; read by package i18n
 //
 // A language may be derived from a base language. It then contains only the differences:
@@ -51,7 +51,7 @@ type Core struct {
 	Hospitalizations []*Hospitalization
 }
 
-// Registry assigns every slug its permanent id.
+// Registry assigns a permanent ID to every slug.
 type Registry struct {
 	Conditions   map[Scalar]Scalar `yaml:"conditions"`
 	Observations map[Scalar]Scalar `yaml:"observations"`
@@ -59,11 +59,11 @@ type Registry struct {
 	Categories   map[Scalar]Scalar `yaml:"categories"`
 	LabTests     map[Scalar]Scalar `yaml:"lab_tests"`
 	Drugs        map[Scalar]Scalar `yaml:"drugs"`
-	// Aliases maps additional ids of observations to slugs.
+	// Aliases maps additional IDs of observations to slugs.
 	Aliases map[Scalar]Scalar `yaml:"aliases"`
-	// Reserved maps ids that no concept may have to the reason.
+	// Reserved maps IDs that concepts must not use to the reason.
 	Reserved map[Scalar]Scalar `yaml:"reserved"`
-	// Removed lists the ids of deleted concepts.
+	// Removed lists the IDs of deleted concepts.
 	Removed []Scalar `yaml:"removed"`
 }
 
@@ -113,8 +113,8 @@ type Tuple struct {
 	Reason       Scalar   `yaml:"reason"`
 }
 
-// A SimilarPair is a pair of conditions that patients' answers hardly separate, with the
-// reason.
+// A SimilarPair is a pair of conditions that patients' answers hardly distinguish, with
+// the reason.
 type SimilarPair struct {
 	File       string   `yaml:"-"`
 	Conditions []Scalar `yaml:"conditions"`
@@ -151,7 +151,7 @@ type Condition struct {
 	Sources     []Scalar                    `yaml:"sources"`
 }
 
-// Prior is how often a condition causes a new symptom episode.
+// Prior is the frequency with which a condition causes a new symptom episode.
 type Prior struct {
 	Per10000 Number            `yaml:"per_10000"`
 	Sex      map[Scalar]Number `yaml:"sex"`
@@ -172,8 +172,8 @@ type Drug struct {
 	Slug        Scalar   `yaml:"slug"`
 	ATC         Scalar   `yaml:"atc"`
 	RiskFactors []Scalar `yaml:"factors"`
-	// Source cites evidence that taking the drug implies the risk factors, where that does
-	// not follow from the nature of the drug.
+	// Source cites evidence that taking the drug implies the risk factors, if that is not
+	// evident from the nature of the drug.
 	Source Scalar `yaml:"source"`
 }
 
@@ -196,8 +196,8 @@ type Language struct {
 	File    string `yaml:"-"`
 	ModelID Scalar `yaml:"model"`
 	Tag     Scalar `yaml:"language"`
-	// Base is the language that this one is derived from, and Replacements maps words of the
-	// base to the words used here.
+	// Base is the language from which this language is derived, and Replacements maps
+	// words of the base to words of this language.
 	Base          Scalar            `yaml:"base"`
 	Replacements  map[Scalar]Scalar `yaml:"replace"`
 	Choices       Choices           `yaml:"choices"`
@@ -220,8 +220,8 @@ type Language struct {
 	Lexicons      []*Lexicon  `yaml:"-"`
 	Examples      []*Examples `yaml:"-"`
 	OrdinaryWords []Scalar    `yaml:"-"`
-	// InheritedCount is the number of concepts, groups and articles with texts in the base
-	// only.
+	// InheritedCount is the number of concepts, groups and articles with texts only in the
+	// base.
 	InheritedCount int `yaml:"-"`
 }
 
@@ -232,14 +232,14 @@ type Choices struct {
 	Unknown Scalar `yaml:"unknown"`
 }
 
-// Questions are the questions that are not about one concept.
+// Questions are the questions that are not specific to a concept.
 type Questions struct {
 	Duration            Scalar `yaml:"duration"`
 	DurationThirdPerson Scalar `yaml:"duration_third_person"`
 }
 
 // Localization holds the texts of one condition, observation, group, laboratory test or
-// drug. The schema of the file determines which fields each of them may set.
+// drug. The schema of the file determines which fields are allowed for each kind.
 type Localization struct {
 	File                string
 	Slug                Scalar
@@ -252,7 +252,7 @@ type Localization struct {
 	Brands              []Scalar
 }
 
-// coreFile is the schema of every file under core except the two with fixed names.
+// coreFile is the schema of every file under core except ReleaseFile and RegistryFile.
 type coreFile struct {
 	Observations []*Observation `yaml:"observations"`
 	Groups       []*Group       `yaml:"groups"`

@@ -192,14 +192,14 @@ func TestReadReportsMalformedFiles(t *testing.T) {
 			"core/x.yaml:3: unknown key per_1000", "core/x.yaml:5: unknown key persent",
 		}, false},
 		{"words for numbers and flags", "observations:\n  - slug: a\n    background: x\n    professional: 2\n", []string{
-			`core/x.yaml:3: expected a number, not "x"`, `core/x.yaml:4: expected true or false, not "2"`,
+			`core/x.yaml:3: expected a number, got "x"`, `core/x.yaml:4: expected true or false, got "2"`,
 		}, false},
-		{"a list for a number", "observations:\n  - background: [1]\n", []string{`core/x.yaml:2: expected a number, not ""`}, false},
-		{"a mapping for a word", "observations:\n  - slug: {a: b}\n", []string{"core/x.yaml:2: expected a word or a sentence, not a list or a mapping"}, false},
+		{"a list for a number", "observations:\n  - background: [1]\n", []string{`core/x.yaml:2: expected a number, got ""`}, false},
+		{"a mapping for a word", "observations:\n  - slug: {a: b}\n", []string{"core/x.yaml:2: expected a word or a sentence, got a list or a mapping"}, false},
 		{"a word for a list", "observations: none\n", []string{"core/x.yaml:1: expected a list"}, false},
 		{"a key twice", "observations: []\nobservations: []\n", []string{`core/x.yaml:2: mapping key "observations" already defined at line 1`}, true},
 		{"no YAML", "observations:\n\t- slug: a\n", []string{"core/x.yaml:2: found character that cannot start any token"}, true},
-		{"a second document", "observations: []\n---\ngroups: []\n", []string{"core/x.yaml: a second document, behind a line of three dashes, is not read: make it a file of its own"}, false},
+		{"a second document", "observations: []\n---\ngroups: []\n", []string{"core/x.yaml: unexpected second document after a line of three dashes: move it to a separate file"}, false},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -227,7 +227,7 @@ func TestReadReportsMissingFiles(t *testing.T) {
 	if _, err := ReadLanguage(mapFS(map[string]string{"lang/en/x.yaml": ""}), "en", &problems); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"core/registry.yaml: this file is missing", "core/release.yaml: this file is missing", "lang/en/language.yaml: this file is missing"}
+	want := []string{"core/registry.yaml: file is missing", "core/release.yaml: file is missing", "lang/en/language.yaml: file is missing"}
 	if diff := cmp.Diff(want, problemLines(&problems)); diff != "" {
 		t.Error(diff)
 	}
