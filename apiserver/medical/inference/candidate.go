@@ -5,18 +5,18 @@ package inference
 import "github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 
 const (
-	// redFlagFloor is the probability of an emergency that presents with a red flag, or
-	// with one of a group, from which that question takes precedence over all others.
+	// redFlagFloor is the minimum probability of an emergency that presents with a red
+	// flag, or with one of a group, for that question to take precedence over all others.
 	redFlagFloor = 0.02
-	// complaintFloor is the same for a red flag that qualifies a complaint: it is below a
-	// present parent, like the sudden onset of a headache.
+	// complaintFloor is the corresponding minimum for a red flag that qualifies a
+	// complaint, such as the sudden onset of a headache: its parent is present.
 	complaintFloor = 0.0003
-	// dangerWeight is the value of a red flag below that floor, in nats per unit of that
-	// probability.
+	// dangerWeight is the value of a red flag below its floor, in nats per unit of
+	// emergency probability.
 	dangerWeight = 30.0
 	// levelWeight is the weight of information about the triage level relative to
-	// information about the condition. conditionWeight is the weight of the latter in a
-	// triage interview.
+	// information about the condition. conditionWeight is the weight of information about
+	// the condition in a triage interview.
 	levelWeight     = 1.0
 	conditionWeight = 0.25
 )
@@ -38,16 +38,16 @@ type candidate struct {
 type estimate struct {
 	maxGain           float64 // upper bound of the gain
 	danger            float64 // probability of an emergency that a red flag among the items would reveal
-	childDanger       float64 // the same for red flags that become askable after this question
-	inherentEmergency float64 // probability of a yes that is an emergency in its own right, whatever the cause
+	childDanger       float64 // highest danger of the red flags that become askable after this question
+	inherentEmergency float64 // probability that the answer is yes and is an emergency in itself, whatever the cause
 }
 
 // add merges the estimate of an item that belongs to the same question.
-func (p *estimate) add(item estimate) {
-	p.maxGain += item.maxGain
-	p.danger += item.danger
-	p.childDanger = max(p.childDanger, item.childDanger)
-	p.inherentEmergency = max(p.inherentEmergency, item.inherentEmergency)
+func (e *estimate) add(item estimate) {
+	e.maxGain += item.maxGain
+	e.danger += item.danger
+	e.childDanger = max(e.childDanger, item.childDanger)
+	e.inherentEmergency = max(e.inherentEmergency, item.inherentEmergency)
 }
 
 // chooseQuestion returns the next question, and whether the interview should stop
@@ -74,47 +74,47 @@ func (s *scratch) chooseQuestion(o Options) (next candidate, stop bool) {
 // be asked before the interview stops. In an interview for the triage level only, the
 // red flag takes precedence after the minimum number of questions, since the level is
 // undecided until it is asked.
-func (s *scratch) bestCandidate(flag candidate, o Options) (bestCandidate candidate, stop bool) {
-	bestCandidate = noCandidate()
-	s.updateBest(s.mostPromising(), &bestCandidate, o)
+func (s *scratch) bestCandidate(flag candidate, o Options) (best candidate, stop bool) {
+	best = noCandidate()
+	s.updateBest(s.mostPromising(), &best, o)
 	for i := range s.candidates {
-		s.updateBest(&s.candidates[i], &bestCandidate, o)
+		s.updateBest(&s.candidates[i], &best, o)
 	}
-	stop = s.shouldStop(bestCandidate, o)
-	pressing := stop || o.Mode == ShortTriageMode && s.answeredQuestionCount(o) >= minQuestions
-	if pressing && !s.reachedMaxQuestions(o) {
-		if left := s.mandatoryCandidate(flag); left.observation != model.None {
-			left.urgent = true
-			s.computeValue(&left, o)
-			return left, false
+	stop = s.shouldStop(best, o)
+	mustAskRedFlag := stop || o.Mode == ShortTriageMode && s.answeredQuestionCount(o) >= minQuestions
+	if mustAskRedFlag && !s.reachedMaxQuestions(o) {
+		if mandatory := s.mandatoryCandidate(flag); mandatory.observation != model.None {
+			mandatory.urgent = true
+			s.computeValue(&mandatory, o)
+			return mandatory, false
 		}
 	}
-	return bestCandidate, stop
+	return best, stop
 }
 
 // mandatoryCandidate returns the question that must be asked before the interview
-// stops: the worst red flag or, failing that, the observation most likely to be an
-// emergency in its own right.
+// stops: the worst red flag or, failing that, the most likely observation that is an
+// emergency in itself.
 func (s *scratch) mandatoryCandidate(flag candidate) candidate {
 	if flag.danger >= minRemainingDanger {
 		return flag
 	}
-	likeliest := candidate{observation: model.None, group: model.None, estimate: estimate{inherentEmergency: minRemainingEmergency}}
+	mostLikely := candidate{observation: model.None, group: model.None, estimate: estimate{inherentEmergency: minRemainingEmergency}}
 	for i := range s.candidates {
-		if c := &s.candidates[i]; c.inherentEmergency > likeliest.inherentEmergency {
-			likeliest = *c
+		if c := &s.candidates[i]; c.inherentEmergency > mostLikely.inherentEmergency {
+			mostLikely = *c
 		}
 	}
-	return likeliest
+	return mostLikely
 }
 
-// noCandidate returns a placeholder for no question.
+// noCandidate returns the placeholder for the absence of a question.
 func noCandidate() candidate { return candidate{observation: model.None, group: model.None} }
 
 // topRedFlag returns the red flag of the most likely emergency, preferring urgent
 // ones. Its value is not computed yet, because most red flags are not asked.
 func (s *scratch) topRedFlag() candidate {
-	worst := noCandidate()
+	top := noCandidate()
 	for i := range s.candidates {
 		c := &s.candidates[i]
 		floor := redFlagFloor
@@ -122,30 +122,30 @@ func (s *scratch) topRedFlag() candidate {
 			floor = complaintFloor
 		}
 		urgent := c.danger >= floor
-		if !worst.urgent && urgent || worst.urgent == urgent && c.danger > worst.danger {
-			worst = *c
-			worst.urgent = urgent
+		if !top.urgent && urgent || top.urgent == urgent && c.danger > top.danger {
+			top = *c
+			top.urgent = urgent
 		}
 	}
-	return worst
+	return top
 }
 
 // mostPromising returns the candidate with the highest upper bound, or nil if there
 // are no candidates.
 func (s *scratch) mostPromising() *candidate {
-	var most *candidate
+	var best *candidate
 	for i := range s.candidates {
-		if c := &s.candidates[i]; most == nil || c.maxValue(c.maxGain) > most.maxValue(most.maxGain) {
-			most = c
+		if c := &s.candidates[i]; best == nil || c.maxValue(c.maxGain) > best.maxValue(best.maxGain) {
+			best = c
 		}
 	}
-	return most
+	return best
 }
 
-// updateBest replaces best if c has a higher value. It evaluates c in stages, and
-// gives up as soon as c cannot exceed best. The triage level is a function of the
-// condition, so that an answer carries no more information about the level than about
-// the condition.
+// updateBest replaces best if c has a higher value. It evaluates c in stages, and gives
+// up as soon as c cannot exceed best. Because the triage level is a function of the
+// condition, an answer carries no more information about the level than about the
+// condition.
 func (s *scratch) updateBest(c *candidate, best *candidate, o Options) {
 	if c == nil || c.maxValue(c.maxGain) <= best.value {
 		return
@@ -200,42 +200,42 @@ func (s *scratch) singleCandidate(o model.ObservationIndex) candidate {
 }
 
 // estimate returns the estimate for a single observation.
-func (s *scratch) estimate(o model.ObservationIndex) (p estimate) {
+func (s *scratch) estimate(o model.ObservationIndex) (e estimate) {
 	observation := &s.r.Observations[o]
 	if observation.Parent != model.None {
 		s.fillAnswers(o)
-		p = s.estimateDanger(o)
-		p.maxGain = gainBound(s.suspectProbabilities, s.answerProbabilities)
-		return p
+		e = s.estimateDanger(o)
+		e.maxGain = gainBound(s.suspectProbabilities, s.answerProbabilities)
+		return e
 	}
-	v := &s.tallies[o]
-	p.maxGain = v.gainBound(observation.Leak)
-	p.childDanger = s.maxChildDanger(observation)
+	t := &s.tallies[o]
+	e.maxGain = t.gainBound(observation.Leak)
+	e.childDanger = s.maxChildDanger(observation)
 	if s.raisesLevel(o) {
-		p.danger, p.inherentEmergency = v.danger, s.inherentEmergencyProbability(o, v.share)
+		e.danger, e.inherentEmergency = t.danger, s.inherentEmergencyProbability(o, t.share)
 	}
-	return p
+	return e
 }
 
 // estimateDanger returns the danger fields of the estimate for an observation. The
 // caller must call fillAnswers first.
-func (s *scratch) estimateDanger(o model.ObservationIndex) (p estimate) {
+func (s *scratch) estimateDanger(o model.ObservationIndex) (e estimate) {
 	if s.raisesLevel(o) {
-		p.danger, p.inherentEmergency = s.dangerProbability(s.answerProbabilities), s.inherentEmergencyProbability(o, s.yesProbability(s.answerProbabilities))
+		e.danger, e.inherentEmergency = s.dangerProbability(s.answerProbabilities), s.inherentEmergencyProbability(o, s.yesProbability(s.answerProbabilities))
 	}
-	return p
+	return e
 }
 
 // maxChildDanger returns the highest danger of any red flag among the children of an
 // observation.
 func (s *scratch) maxChildDanger(o *model.Observation) float64 {
-	most := 0.0
+	highest := 0.0
 	for _, child := range model.Slice(s.r.ChildRefs, o.Children) {
 		if s.hasTally[child] && s.state[child] == stateUnknown && s.raisesLevel(child) {
-			most = max(most, s.tallies[child].danger)
+			highest = max(highest, s.tallies[child].danger)
 		}
 	}
-	return most
+	return highest
 }
 
 // dangerProbability returns the joint probability of an emergency and a positive
@@ -250,8 +250,9 @@ func (s *scratch) dangerProbability(answers []float64) float64 {
 	return sum
 }
 
-// inherentEmergencyProbability returns the probability of a yes if the observation is
-// an emergency in its own right, whatever its cause, like suicidal thoughts.
+// inherentEmergencyProbability returns yes, the probability of a positive answer, if
+// the observation is an emergency in itself, such as suicidal thoughts, and otherwise
+// 0.
 func (s *scratch) inherentEmergencyProbability(observation model.ObservationIndex, yes float64) float64 {
 	if !s.isEmergency(observation) {
 		return 0
@@ -263,8 +264,8 @@ func (s *scratch) isEmergency(observation model.ObservationIndex) bool {
 	return seriousnessLevel(s.r.Observations[observation].Seriousness) >= model.Emergency
 }
 
-// yesProbability returns the probability that one of the suspects is present and
-// causes a yes.
+// yesProbability returns the probability that a suspect is present and leads to a
+// positive answer.
 func (s *scratch) yesProbability(answers []float64) float64 {
 	sum := 0.0
 	for i, suspect := range s.suspects {
@@ -279,8 +280,8 @@ func (s *scratch) raisesLevel(observation model.ObservationIndex) bool {
 	return s.levelIfPresent(observation) > s.evidenceLevel
 }
 
-// levelIfPresent returns the triage level of the evidence if the observation were
-// present too.
+// levelIfPresent returns the triage level that the evidence would have if the
+// observation were present too.
 func (s *scratch) levelIfPresent(observation model.ObservationIndex) model.TriageLevel {
 	return max(s.evidenceLevel, s.completionLevels[observation], seriousnessLevel(s.r.Observations[observation].Seriousness))
 }
@@ -313,11 +314,11 @@ func (s *scratch) groupCandidate(group model.GroupIndex) candidate {
 // no earlier item was chosen.
 func (s *scratch) estimateExclusive(item model.ObservationIndex) estimate {
 	s.fillAnswers(item)
-	p := s.estimateDanger(item)
+	e := s.estimateDanger(item)
 	s.conditionOnReach()
-	p.maxGain = gainBound(s.reach, s.answerProbabilities)
+	e.maxGain = gainBound(s.reach, s.answerProbabilities)
 	s.updateReach()
-	return p
+	return e
 }
 
 func (s *scratch) groupItems(group model.GroupIndex) []model.ObservationIndex {

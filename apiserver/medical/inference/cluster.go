@@ -7,10 +7,10 @@ import (
 	"slices"
 )
 
-// The positive findings of a plan, called tips, must each be explained by some cause.
-// A few tips are explained exactly, in a single lattice. The work of a lattice doubles
-// with each tip, so that larger numbers are divided into clusters, one for each
-// family, each with its own lattice.
+// Each positive finding of a plan, called a tip, must be explained by some cause. A few
+// tips are explained exactly, in a single lattice. The cost of a lattice doubles with
+// each tip, so larger numbers of tips are divided into clusters, one for each family,
+// each with its own lattice.
 //
 // Clusters communicate through messages (message.go), which are inexact if conditions
 // compete in several clusters at once. The coupling between clusters measures this
@@ -21,11 +21,11 @@ import (
 // (scenario.go).
 
 const (
-	// maxTips is the maximum number of tips of a lattice, and of tips that are explained
-	// in a single lattice.
+	// maxTips is the maximum number of tips in a lattice. A plan with more tips is divided
+	// into clusters.
 	maxTips = 10
-	// maxFamilies is the maximum number of families whose coupling is measured. More than
-	// a hundred findings come from programs, not from patients.
+	// maxFamilies is the maximum number of families whose coupling is measured. Only
+	// programs send more than a hundred findings; patients do not.
 	maxFamilies = 128
 )
 
@@ -38,8 +38,8 @@ type network struct {
 	baseline   []float64 // vectors of the clusters
 	lattice    lattice
 
-	// work is the work done so far, in claim updates, and maxWork the limit from which no
-	// more work is started.
+	// work is the work done so far, in claim updates. No more work is started once it
+	// reaches maxWork.
 	work, maxWork int
 
 	coupling  coupling
@@ -47,7 +47,7 @@ type network struct {
 	scenarios scenarios
 }
 
-// A contender is a condition that can cause some of the tips.
+// A contender is a condition that can cause a tip.
 type contender struct {
 	condition   int32
 	from, to    int32   // range of its memberships
@@ -59,7 +59,7 @@ type contender struct {
 // A cluster is a set of tips that are explained together.
 type cluster struct {
 	tips       int32
-	baseline   int32   // offset of its vector: what is certain, or caused by the leak
+	baseline   int32   // offset of its vector, which covers certain tips and tips caused by the leak
 	from, to   int32   // range of its claims
 	likelihood float64 // of its tips, given the messages of the other clusters
 }
@@ -86,8 +86,8 @@ func (s *scratch) explainTips() {
 	}
 }
 
-// findContenders collects the conditions that can cause some of the tips. These are
-// the suspected conditions.
+// findContenders collects the conditions that can cause a tip. These are the suspected
+// conditions.
 func (s *scratch) findContenders() {
 	n := &s.network
 	n.contenders, n.odds, n.work = n.contenders[:0], n.odds[:0], 0
@@ -103,7 +103,7 @@ func (s *scratch) findContenders() {
 	}
 }
 
-// causesTips reports whether the condition of a row can cause a tip.
+// causesTips reports whether the condition for a row can cause a tip.
 func (s *scratch) causesTips(row int32) bool {
 	for i, q := range s.row(row) {
 		if q > 0 && s.plan.nodes[i].tip != none {
@@ -198,7 +198,7 @@ func (s *scratch) appendSteps(q []float64) (from, to int32) {
 	return from, int32(len(l.steps))
 }
 
-// row returns the values of a row's condition for the nodes of the plan.
+// row returns the values that the condition for a row has at the nodes of the plan.
 func (s *scratch) row(row int32) []float64 {
 	width := len(s.plan.nodes)
 	return s.rows[int(row)*width:][:width]

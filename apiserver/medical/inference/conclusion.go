@@ -18,11 +18,11 @@ type Conclusion struct {
 }
 
 // Conclude returns the combined results of Assess, Triage, Recommend and Explain,
-// without the next question. explained reports which conditions to explain, given
-// their place in the ranking. Conclude ranks the conditions once, and once more for
-// each finding that supports an explained condition, so that explaining several
-// conditions takes little longer than explaining one.
-func (e *Engine) Conclude(r *model.Release, p Patient, o Options, explained func(place int, c model.ConditionIndex) bool) Conclusion {
+// without the next question. It explains the conditions for which shouldExplain, called
+// with the index in the ranking, returns true. Conclude ranks the conditions once, and
+// once more for each finding that supports an shouldExplain condition, so that explaining
+// several conditions takes little longer than explaining one.
+func (e *Engine) Conclude(r *model.Release, p Patient, o Options, shouldExplain func(i int, c model.ConditionIndex) bool) Conclusion {
 	s := e.getScratch(r, p.forOptions(o))
 	defer e.putScratch(s)
 	s.infer()
@@ -31,16 +31,16 @@ func (e *Engine) Conclude(r *model.Release, p Patient, o Options, explained func
 	if recommended, ok := s.recommend(nil); ok {
 		conclusion.Recommendation = &recommended
 	}
-	conclusion.explain(s, &p, o, explained)
+	conclusion.explain(s, &p, o, shouldExplain)
 	return conclusion
 }
 
 // explain explains the selected conditions of the ranking. It overwrites the patient
 // in the scratch memory.
-func (c *Conclusion) explain(s *scratch, p *Patient, o Options, explained func(int, model.ConditionIndex) bool) {
+func (c *Conclusion) explain(s *scratch, p *Patient, o Options, shouldExplain func(int, model.ConditionIndex) bool) {
 	var targets []model.ConditionIndex
-	for place, ranked := range c.Conditions {
-		if explained(place, ranked.Condition) {
+	for i, ranked := range c.Conditions {
+		if shouldExplain(i, ranked.Condition) {
 			targets = append(targets, ranked.Condition)
 		}
 	}
@@ -48,7 +48,7 @@ func (c *Conclusion) explain(s *scratch, p *Patient, o Options, explained func(i
 		return
 	}
 	c.Explanations = make(map[model.ConditionIndex]Explanation, len(targets))
-	for i, explanation := range p.explainTargets(s, o, targets) {
-		c.Explanations[targets[i]] = explanation
+	for k, explanation := range p.explainTargets(s, o, targets) {
+		c.Explanations[targets[k]] = explanation
 	}
 }

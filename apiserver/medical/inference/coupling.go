@@ -5,18 +5,18 @@ package inference
 import "math"
 
 // Belief propagation treats the messages of two clusters about their contenders as
-// independent, although shared contenders tie them together: the tips of two clusters
+// independent, although shared contenders make them dependent: the tips of two clusters
 // are more likely jointly than separately, because one contender may cause both. The
 // correction is the sum over the loops of the graph (Chertkov and Chernyak 2006). Its
-// first terms are the loops through two clusters a and b and two contenders t and u.
-// In a cluster that is explained with probability z, the covariance of the contenders
-// is
+// first terms are the loops through two clusters a and b and two contenders t and u. In
+// a cluster that is explained with probability z, the covariance of the contenders is
 //
 //	cov(t, u) = -(1 - z) / z^2 (p - n)(t) (p - n)(u),
 //
 // where p is the probability of a contender given the messages of the other clusters,
-// and n the same given that the cluster is not explained. This is exact for a single
-// tip. With the belief b of a contender, (p - n) sqrt(1 - z) / z is the pull
+// and n is its probability given in addition that the cluster is not explained. This is
+// exact for a single tip. With the belief b of a contender, (p - n) sqrt(1 - z) / z is
+// the pull
 //
 //	w = (b - p) / sqrt(1 - z)
 //
@@ -42,7 +42,7 @@ type membership struct {
 	pull           float64
 }
 
-// epsilon keeps divisors from being zero.
+// epsilon prevents division by zero.
 const epsilon = 1e-300
 
 // measureCoupling measures the coupling between clusters.
@@ -140,9 +140,9 @@ func (st *coupling) loopCorrection(group []int32) float64 {
 	return second * second / (second + third)
 }
 
-// carriedBy returns the coupling in the loops through a contender with these
+// contenderCoupling returns the coupling in the loops through a contender with the given
 // memberships.
-func (st *coupling) carriedBy(places []membership, weight float64) float64 {
+func (st *coupling) contenderCoupling(places []membership, weight float64) float64 {
 	carried := 0.0
 	for i, a := range places {
 		row, pull := int(a.cluster)*st.clusters, a.pull*weight

@@ -11,26 +11,25 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// How long a patient has had a symptom is used as evidence in one of two ways.
+// The duration of a symptom serves as evidence in one of two ways.
 //
-// If the model divides a symptom by its duration, such as a cough by whether it has
-// lasted more than eight weeks, the duration determines which of these children is
-// present.
+// If the model divides a symptom by duration, such as a cough into at most and more
+// than eight weeks, the duration determines which child observation is present.
 //
 // Otherwise, the duration supports the causes with a matching course. The observation
 // is then the symptom at about this duration, so that a cause that causes the symptom
 // with probability q explains it with q times the probability that its course puts the
-// duration near the reported one. Complaints of one episode mostly began together, so
-// that several durations carry little more information than one: the n-th root of each
-// of n durations is taken, so that together they count as their geometric mean.
+// duration near the reported one. Complaints in one episode mostly began together, so
+// several durations carry little more information than one. Therefore the likelihoods
+// of n durations enter as their geometric mean: the n-th root of each is taken.
 
 const (
 	// durationTolerance is the factor by which a duration may differ from the reported one
 	// and still match: people who say a week also mean half a week or two weeks.
 	durationTolerance = 2.0
 	// offCourseProbability is the minimum probability that a cause puts a duration near
-	// the reported one: one patient in twenty follows no course, and the probability is
-	// spread evenly over all durations from an hour to ten years.
+	// the reported one: one patient in twenty follows no course, and their durations are
+	// spread evenly from an hour to ten years.
 	offCourseProbability = 0.006
 	// maxDurationQuestions is the maximum number of duration questions in an interview.
 	maxDurationQuestions = 3
@@ -42,8 +41,8 @@ type symptomDuration struct {
 	duration time.Duration
 }
 
-// forOptions returns the patient as seen under the options, with or without the
-// durations of symptoms.
+// forOptions returns the patient to use with the options, with or without symptom
+// durations.
 func (p *Patient) forOptions(o Options) *Patient {
 	if o.SymptomDuration && p.durationAware != nil {
 		return p.durationAware
@@ -81,17 +80,17 @@ func (p *Patient) withDurations(r *model.Release) *Patient {
 	return &timed
 }
 
-// keepMostSpecific returns the durations of the symptoms that no other symptom in the
-// list refines.
+// keepMostSpecific returns the durations whose symptoms are not refined by another
+// symptom in the list.
 func keepMostSpecific(r *model.Release, list []symptomDuration) []symptomDuration {
 	return slices.DeleteFunc(slices.Clone(list), func(d symptomDuration) bool {
 		return slices.ContainsFunc(list, func(below symptomDuration) bool { return isDescendant(r, below.symptom, d.symptom) })
 	})
 }
 
-// mergeDuration adds a duration to a list. Of two durations of one symptom the longer
-// is kept, because a symptom has lasted at least as long as the symptoms that refine
-// it.
+// mergeDuration adds a duration to a list. If the symptom already has a duration,
+// mergeDuration keeps the longer one, because a symptom has lasted at least as long as
+// the symptoms that refine it.
 func mergeDuration(list []symptomDuration, d symptomDuration) []symptomDuration {
 	for i := range list {
 		if list[i].symptom == d.symptom {
@@ -102,8 +101,8 @@ func mergeDuration(list []symptomDuration, d symptomDuration) []symptomDuration 
 	return append(list, d)
 }
 
-// isComplaint reports whether a finding was reported as a symptom that brought the
-// patient here.
+// isComplaint reports whether a finding was reported as a symptom for which the patient
+// seeks care.
 func (p *Patient) isComplaint(r *model.Release, f *finding) bool {
 	return f.reported && f.reportedChoice == Present && r.Observations[f.observation].Kind == model.Symptom &&
 		(f.source == SourceInitial || !p.hasSources)
@@ -116,8 +115,8 @@ func (p *Patient) hasComplaintBelow(r *model.Release, f *finding) bool {
 	})
 }
 
-// durationParent returns the symptom, or its nearest ancestor, that the model divides
-// by duration, or model.None. A symptom implies its ancestors, and its duration
+// durationParent returns the first of a symptom and its ancestors that the model
+// divides by duration, or model.None. A symptom implies its ancestors, and its duration
 // applies to them too.
 func (p *Patient) durationParent(r *model.Release, symptom model.ObservationIndex) model.ObservationIndex {
 	for ; symptom != model.None; symptom = r.Observations[symptom].Parent {
@@ -143,12 +142,12 @@ func (p *Patient) isDurationChild(r *model.Release, o model.ObservationIndex) bo
 // take precedence, and nothing is derived if one of them, or an observation that
 // refines one, is present.
 func (p *Patient) applyDuration(r *model.Release, d symptomDuration) {
-	said := func(child model.ObservationIndex) bool {
+	isReported := func(child model.ObservationIndex) bool {
 		return p.isDurationChild(r, child) && slices.ContainsFunc(p.findings, func(f finding) bool {
 			return f.choice == Present && (f.observation == child || isDescendant(r, f.observation, child))
 		})
 	}
-	if slices.ContainsFunc(children(r, d.symptom), said) {
+	if slices.ContainsFunc(children(r, d.symptom), isReported) {
 		return
 	}
 	for _, child := range children(r, d.symptom) {
@@ -170,28 +169,28 @@ func durationInRange(o *model.Observation, d time.Duration) bool {
 	return minutes >= float64(o.DurationFrom) && (minutes < float64(o.DurationTo) || o.DurationTo == model.NoUpperBound)
 }
 
-// scaleByDurations scales each row to what the condition may have caused at about the
-// reported durations, and the leak likewise.
+// scaleByDurations scales each row, and the leak, by the probability that the cause
+// puts the durations near the reported ones.
 func (s *scratch) scaleByDurations() {
-	part := 1 / float64(len(s.p.durations))
+	exponent := 1 / float64(len(s.p.durations))
 	for _, d := range s.p.durations {
 		node := slices.IndexFunc(s.plan.nodes, func(n node) bool { return n.observation == d.symptom })
 		if node < 0 {
 			continue
 		}
-		at := math.Log(d.duration.Minutes())
-		s.leaks[node] *= math.Pow(courseLikelihood(s.r.Meta.LeakCourse, at), part)
+		logMinutes := math.Log(d.duration.Minutes())
+		s.leaks[node] *= math.Pow(courseLikelihood(s.r.Meta.LeakCourse, logMinutes), exponent)
 		for row, c := range s.linkedConditions {
 			if q := &s.row(int32(row))[node]; *q > 0 {
-				*q *= math.Pow(courseLikelihood(s.r.Conditions[c].Course, at), part)
+				*q *= math.Pow(courseLikelihood(s.r.Conditions[c].Course, logMinutes), exponent)
 			}
 		}
 	}
 }
 
-// courseLikelihood returns the probability that a course puts a duration near the one
-// with the given logarithm in minutes. It is never zero, so that no duration rules out
-// a cause.
+// courseLikelihood returns the probability that a course puts a duration near the given
+// one, which is the logarithm of a number of minutes. The result is never zero, so no
+// duration rules out a cause.
 func courseLikelihood(c model.Course, logMinutes float64) float64 {
 	from, to := logMinutes-math.Log(durationTolerance), logMinutes+math.Log(durationTolerance)
 	window := normalCDF((to-c.Mean)/c.StdDev) - normalCDF((from-c.Mean)/c.StdDev)
@@ -202,8 +201,8 @@ func courseLikelihood(c model.Course, logMinutes float64) float64 {
 // distribution at x.
 func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
-// nextDurationSymptom returns the symptom whose duration to ask next, or model.None.
-// It asks about complaints in their most specific form.
+// nextDurationSymptom returns the symptom whose duration to ask about next, or
+// model.None. It chooses complaints in their most specific form.
 func (s *scratch) nextDurationSymptom(o Options) model.ObservationIndex {
 	if !o.SymptomDuration || s.answeredDurationCount() >= maxDurationQuestions {
 		return model.None
@@ -217,8 +216,8 @@ func (s *scratch) nextDurationSymptom(o Options) model.ObservationIndex {
 	return model.None
 }
 
-// answeredDurationCount returns the number of complaints with an answer about their
-// duration.
+// answeredDurationCount returns the number of complaints for which the patient answered
+// the duration question.
 func (s *scratch) answeredDurationCount() (count int) {
 	for i := range s.p.findings {
 		if f := &s.p.findings[i]; f.hasDurationAnswer() && s.p.isComplaint(s.r, f) {
@@ -228,8 +227,8 @@ func (s *scratch) answeredDurationCount() (count int) {
 	return count
 }
 
-// hasDurationAnswer reports whether the patient answered how long they have had the
-// finding.
+// hasDurationAnswer reports whether the patient answered the question about the
+// duration of the finding.
 func (f *finding) hasDurationAnswer() bool { return f.duration > 0 || f.durationUnknown }
 
 // isDurationKnown reports whether the duration of a symptom, or of an observation in

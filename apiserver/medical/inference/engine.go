@@ -3,16 +3,16 @@
 // Package inference derives answers from a patient's evidence: the likely conditions,
 // the next question, when to stop asking, and how urgent the case is.
 //
-// The model is a two-layer network of independent conditions and observations joined
-// by noisy-OR links with leaks, the form of QMR-DT (Shwe et al. 1991). Age, sex and
-// risk factors move the priors; symptoms and laboratory results are findings. Package
-// model documents the meaning of each number. The thresholds of triage are in triage.go; the
-// level of a condition and the seriousness of an observation are content.
+// The model is a two-layer network of independent conditions and observations joined by
+// noisy-OR links with leaks, the form of QMR-DT (Shwe et al. 1991). Age, sex and risk
+// factors move the priors; symptoms and laboratory results are findings. Package model
+// documents the meaning of each number. The triage thresholds are in triage.go; the
+// level of a condition and the seriousness of an observation are part of the content.
 //
 // The package is pure. The same release, patient and options yield bit-identical
-// results, whatever the order of the evidence: findings are sorted, sums run in order
-// of index, and ties go to the smaller ID. Clocks, randomness, global state, HTTP and
-// SQL do not belong here.
+// results, whatever the order of the evidence: findings are sorted, sums run in index
+// order, and ties go to the smaller ID. Clocks, randomness, global state, HTTP and SQL
+// do not belong here.
 package inference
 
 import (
@@ -22,7 +22,7 @@ import (
 )
 
 // An Engine runs inference for any release and patient. It holds only scratch memory
-// that is reused between calls, and is safe for concurrent use.
+// for reuse between calls, and is safe for concurrent use.
 type Engine struct {
 	scratch sync.Pool
 }
@@ -50,7 +50,7 @@ type Options struct {
 	Mode          Mode
 	// ThreeLevels folds the five triage levels into self_care, consultation and emergency.
 	ThreeLevels bool
-	// SymptomDuration takes the durations of initial symptoms into account, and asks for
+	// SymptomDuration uses the durations of initial symptoms as evidence, and asks for
 	// them. If unset, durations are ignored.
 	SymptomDuration bool
 }
@@ -70,7 +70,7 @@ type Assessment struct {
 	// Conditions is the ranking, by decreasing probability and then by ID.
 	Conditions []RankedCondition
 	// ShouldStop is true if more questions would hardly change the result. It is valid
-	// only if ShouldStopKnown is true, which requires evidence that is marked as initial.
+	// only if ShouldStopKnown is true, which requires evidence marked as initial.
 	ShouldStop, ShouldStopKnown bool
 	// HasEmergencyEvidence is true if the evidence alone calls for an emergency
 	// department, whatever the ranking.
@@ -84,9 +84,9 @@ type RankedCondition struct {
 	Probability float64
 }
 
-// Assess ranks the conditions and chooses the next question. The release must be the
-// one with which the patient was created. The texts of the question are valid as long
-// as its lease.
+// Assess ranks the conditions and chooses the next question. The patient must have been
+// created with the same release. The texts of the question are valid until the lease of
+// the release ends.
 func (e *Engine) Assess(r *model.Release, p Patient, o Options) Assessment {
 	s := e.getScratch(r, p.forOptions(o))
 	defer e.putScratch(s)
@@ -111,10 +111,10 @@ func (s *scratch) assess(o Options) Assessment {
 // nextQuestion returns the candidate for the next question, whether to ask it, and
 // whether the interview should stop instead. Without a complaint, there is nothing to
 // ask about and nothing to stop.
-func (s *scratch) nextQuestion(o Options) (nextQuestion candidate, ask, stop bool) {
+func (s *scratch) nextQuestion(o Options) (next candidate, ask, stop bool) {
 	if len(s.p.complaints) == 0 {
 		return noCandidate(), false, false
 	}
-	nextQuestion, stop = s.chooseQuestion(o)
-	return nextQuestion, !s.isOver(nextQuestion, o), stop
+	next, stop = s.chooseQuestion(o)
+	return next, !s.isOver(next, o), stop
 }

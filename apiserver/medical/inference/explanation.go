@@ -23,14 +23,14 @@ type Explanation struct {
 	Unconfirmed []model.ObservationIndex
 }
 
-// MaxExplainedEvidence is the maximum amount of evidence with which a condition is
-// explained, as returned by RelevantEvidenceCount.
+// MaxExplainedEvidence is the maximum amount of evidence, as returned by
+// RelevantEvidenceCount, with which a condition can be explained.
 const MaxExplainedEvidence = 45
 
-// minSupportShare is the minimum share of its probability that a condition must lose
-// without an observation for the observation to count as supporting. Smaller changes
-// are rounding errors: even an irrelevant observation changes the last bits, because
-// the sums run over different terms.
+// minSupportShare is the minimum share of a condition's probability that must depend on
+// an observation for the observation to count as supporting. Smaller changes are
+// rounding errors: even an irrelevant observation changes the last bits, because the
+// sums run over different terms.
 const minSupportShare = 1e-12
 
 // Explain returns the evidence for and against a condition of the ranking. It returns
@@ -40,9 +40,9 @@ const minSupportShare = 1e-12
 // them. The link or factor may also belong to an observation that implies it or, if
 // the observation is present, to an observation that it implies.
 //
-// To find supporting observations, Explain ranks again without each of them: without
-// the observation, its duration, and the parents that it alone implies, whether or not
-// the client sent these. All other evidence is unchanged.
+// To find supporting observations, Explain ranks again without each candidate: without
+// the observation, its duration, and the parents that no other observation implies,
+// whether or not the client sent them. All other evidence is unchanged.
 func (e *Engine) Explain(r *model.Release, p Patient, o Options, target model.ConditionIndex) (Explanation, bool) {
 	s := e.getScratch(r, p.forOptions(o))
 	defer e.putScratch(s)
@@ -50,9 +50,9 @@ func (e *Engine) Explain(r *model.Release, p Patient, o Options, target model.Co
 }
 
 // RelevantEvidenceCount returns the number of pieces of evidence that are present or
-// related to a condition, which an explanation has to weigh. It does not count denied
-// evidence that is related only to other conditions, or evidence that the release does
-// not contain.
+// related to a condition, and therefore matter for its explanation. It does not count
+// denied evidence that is related only to other conditions, or evidence that the
+// release does not contain.
 func RelevantEvidenceCount(r *model.Release, evidence []ReportedEvidence, target model.ConditionIndex) int {
 	count := 0
 	for i := range evidence {
@@ -89,12 +89,12 @@ func (p *Patient) explainTargets(s *scratch, o Options, targets []model.Conditio
 }
 
 // reportedWithChoice returns the observations of a condition that were reported with
-// the given choice, which is not Present, unless another finding implies that they are
-// present.
-func (p *Patient) reportedWithChoice(r *model.Release, sent Choice, target model.ConditionIndex) []model.ObservationIndex {
+// the given choice, which must be Absent or Unknown. It omits observations that another
+// finding implies to be present.
+func (p *Patient) reportedWithChoice(r *model.Release, choice Choice, target model.ConditionIndex) []model.ObservationIndex {
 	list := []model.ObservationIndex{}
 	for i := range p.findings {
-		if f := &p.findings[i]; f.reported && f.choice != Present && f.reportedChoice == sent && isLinkedAtOrBelow(r, f.observation, target) {
+		if f := &p.findings[i]; f.reported && f.choice != Present && f.reportedChoice == choice && isLinkedAtOrBelow(r, f.observation, target) {
 			list = append(list, f.observation)
 		}
 	}
@@ -108,7 +108,7 @@ type support struct {
 	drop        float64
 }
 
-// sortSupports returns the observations of supports, by decreasing share.
+// sortSupports returns the supporting observations, by decreasing share.
 func sortSupports(supports []support) []model.ObservationIndex {
 	slices.SortFunc(supports, func(a, b support) int {
 		return cmp.Or(cmp.Compare(b.drop, a.drop), cmp.Compare(a.observation, b.observation))
@@ -120,15 +120,15 @@ func sortSupports(supports []support) []model.ObservationIndex {
 	return list
 }
 
-// maxExplanationWork is the work limit that the rankings of an explanation share. The
-// work outside of scenarios is not counted.
+// maxExplanationWork is the total work limit for all rankings of an explanation. Work
+// outside scenarios is not counted.
 const maxExplanationWork = maxRankingWork
 
 // findSupports ranks the patient without each observation that may support one of the
 // conditions, and once more with all of them. All rankings have the same low work
-// limit, so that the approximation for many findings is equally inexact on both sides.
-// The limit depends on the patient only, so that a condition is explained the same way
-// alone and together with others.
+// limit, so that the approximation for many findings has the same precision in all of
+// them. The limit depends only on the patient, so that a condition has the same
+// explanation alone and together with others.
 func (p *Patient) findSupports(s *scratch, o Options, targets []model.ConditionIndex) [][]support {
 	work := maxExplanationWork / (1 + len(p.present))
 	s.rankWithBudget(work, p.forOptions(o))
@@ -137,22 +137,22 @@ func (p *Patient) findSupports(s *scratch, o Options, targets []model.ConditionI
 		without := p.without(s.r, observation)
 		s.rankWithBudget(work, without.forOptions(o))
 		for i, target := range targets {
-			fall := before[i] - s.posterior[target]
-			if fall > minSupportShare*before[i] && isLinkedAtOrAbove(s.r, observation, target) {
-				supports[i] = append(supports[i], support{observation, fall})
+			drop := before[i] - s.posterior[target]
+			if drop > minSupportShare*before[i] && isLinkedAtOrAbove(s.r, observation, target) {
+				supports[i] = append(supports[i], support{observation, drop})
 			}
 		}
 	}
 	return supports
 }
 
-// candidateSupports returns the present observations that are related to some of the
-// conditions.
+// candidateSupports returns the present observations that are related to at least one
+// of the conditions.
 func (p *Patient) candidateSupports(r *model.Release, targets []model.ConditionIndex) (list []model.ObservationIndex) {
 	for i := range p.findings {
 		f := &p.findings[i]
-		bears := func(target model.ConditionIndex) bool { return isLinkedAtOrAbove(r, f.observation, target) }
-		if f.choice == Present && !f.refined && slices.ContainsFunc(targets, bears) {
+		isRelated := func(target model.ConditionIndex) bool { return isLinkedAtOrAbove(r, f.observation, target) }
+		if f.choice == Present && !f.refined && slices.ContainsFunc(targets, isRelated) {
 			list = append(list, f.observation)
 		}
 	}
@@ -179,27 +179,26 @@ func (s *scratch) posteriors(conditions []model.ConditionIndex) []float64 {
 // without returns the patient as if a present observation had never been reported, and
 // without the parents that no other present observation implies.
 func (p *Patient) without(r *model.Release, o model.ObservationIndex) Patient {
-	var gone []model.ObservationIndex
-	for ; o != model.None && !p.isImplied(r, o, gone); o = r.Observations[o].Parent {
-		gone = append(gone, o)
+	var removed []model.ObservationIndex
+	for ; o != model.None && !p.isImplied(r, o, removed); o = r.Observations[o].Parent {
+		removed = append(removed, o)
 	}
-	less := Patient{sex: p.sex, ageMonths: p.ageMonths, hasSources: p.hasSources, findings: make([]finding, 0, len(p.findings))}
+	remaining := Patient{sex: p.sex, ageMonths: p.ageMonths, hasSources: p.hasSources, findings: make([]finding, 0, len(p.findings))}
 	for _, f := range p.findings {
-		if f.reported && !slices.Contains(gone, f.observation) {
+		if f.reported && !slices.Contains(removed, f.observation) {
 			f.choice, f.refined = f.reportedChoice, false
-			less.findings = append(less.findings, f)
+			remaining.findings = append(remaining.findings, f)
 		}
 	}
-	less.durationAware = less.withDurations(r)
-	less.derive(r)
-	return less
+	remaining.durationAware = remaining.withDurations(r)
+	remaining.derive(r)
+	return remaining
 }
 
-// isImplied reports whether a present observation that is not in gone is a descendant
-// of o.
-func (p *Patient) isImplied(r *model.Release, o model.ObservationIndex, gone []model.ObservationIndex) bool {
+// isImplied reports whether a descendant of o is present and not in removed.
+func (p *Patient) isImplied(r *model.Release, o model.ObservationIndex, removed []model.ObservationIndex) bool {
 	return slices.ContainsFunc(p.findings, func(f finding) bool {
-		return f.choice == Present && !slices.Contains(gone, f.observation) && isDescendant(r, f.observation, o)
+		return f.choice == Present && !slices.Contains(removed, f.observation) && isDescendant(r, f.observation, o)
 	})
 }
 

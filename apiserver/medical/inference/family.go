@@ -9,25 +9,25 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// Observations of one hierarchy are not independent. They are therefore weighed
-// together, as a family. The model of a family, for each single cause (a present
-// condition, or the leak), is:
+// Observations in one hierarchy are not independent, so they are evaluated together, as
+// a family. For each single cause (a present condition, or the leak), the model of a
+// family is:
 //
 //  - The cause produces the root with probability lambda.
 //  - A cause that produced a parent produces each child independently, with
 //    probability lambda(child) / lambda(parent).
 //  - A cause produces at most one item of an exclusive group.
 //
-// An observation is present if at least one cause produced it. The chosen item of an
-// exclusive group means that no cause produced an item that the choice rules out: any
+// An observation is present if at least one cause produced it. If an item of an
+// exclusive group is chosen, no cause produced an item that the choice rules out: any
 // other item or, in an ordered group, a worse one. An absent item means that no cause
 // produced that particular item. For a parent with one child, this is the noisy-MAX
-// over absent, present, and present with the child; for an ordered group, the
-// noisy-MAX over its items.
+// over absent, present, and present with the child; for an ordered group, the noisy-MAX
+// over its items.
 //
-// Given the negative findings, every cause has a probability of not having produced
-// any of them, its negative factor, and each node a probability q of having been
-// produced given that its parent was. All terms are positive.
+// Given the negative findings, each cause has a negative factor, the probability that
+// it produced none of them, and each node has a probability q that the cause produced
+// it if it produced the parent. All terms are positive.
 
 // A node is an observation of a family.
 type node struct {
@@ -49,8 +49,8 @@ type exclusiveRun struct {
 
 const none = -1
 
-// A plan lays out the findings that must be weighed together: families of nodes, with
-// parents before children and the items of a group in a row.
+// A plan lays out the findings that must be evaluated together: families of nodes, with
+// parents before children and the items of a group next to each other.
 type plan struct {
 	nodes      []node
 	exclusives []exclusiveRun
@@ -58,7 +58,7 @@ type plan struct {
 }
 
 // buildPlan lays out the patient's findings. An absent observation without relatives
-// needs no family: it is applied to the odds immediately.
+// needs no family and is applied to the odds immediately.
 func (s *scratch) buildPlan() {
 	s.plan.nodes = s.plan.nodes[:0]
 	s.plan.exclusives = s.plan.exclusives[:0]
@@ -95,8 +95,8 @@ func (s *scratch) hasPossibleCause(o model.ObservationIndex) bool {
 	return false
 }
 
-// absorbAbsent applies an absent observation to the odds: a present condition did not
-// cause it.
+// absorbAbsent reduces the odds of each condition by the probability that the condition
+// would have caused an absent observation.
 func (s *scratch) absorbAbsent(o *model.Observation) {
 	links := model.Slice(s.r.LinksByObservation, o.Links)
 	for i := range links {
@@ -104,9 +104,9 @@ func (s *scratch) absorbAbsent(o *model.Observation) {
 	}
 }
 
-// addWithRelatives adds an observation, its ancestors, and the items that exclude any
-// of them. Until resolveIndexes runs, nodes refer to their parent and group by release
-// index.
+// addWithRelatives adds an observation, its ancestors, and the items that exclude it or
+// an ancestor. Until resolveIndexes runs, nodes refer to their parent and group by
+// release index.
 func (s *scratch) addWithRelatives(o model.ObservationIndex) {
 	for ; o != model.None && !s.inPlan[o]; o = s.r.Observations[o].Parent {
 		group := exclusiveGroup(s.r, o)
@@ -163,8 +163,7 @@ func (p *plan) resolveIndexes(r *model.Release) {
 	}
 }
 
-// applyChoices marks the items as absent that the chosen item of their group rules
-// out.
+// applyChoices marks each item as absent that the chosen item of its group rules out.
 func (p *plan) applyChoices() {
 	for _, x := range p.exclusives {
 		items := p.nodes[x.start:x.end]
@@ -184,16 +183,16 @@ func (p *plan) applyChoices() {
 }
 
 // findTips numbers the positive findings that must be explained: the present
-// observations without a present descendant. A present observation that no possible
-// condition causes adds no information to its parent.
-func (p *plan) findTips(brought func(model.ObservationIndex) bool) {
+// observations without a present descendant. If no possible condition causes a present
+// observation, it adds no information to its parent.
+func (p *plan) findTips(hasCause func(model.ObservationIndex) bool) {
 	p.tips = 0
 	for i := range p.nodes {
 		p.nodes[i].tips = 0
 	}
 	for i := len(p.nodes) - 1; i >= 0; i-- {
 		n := &p.nodes[i]
-		if n.choice == Present && n.tips == 0 && brought(n.observation) {
+		if n.choice == Present && n.tips == 0 && hasCause(n.observation) {
 			n.tips, n.tip = 1, int32(p.tips)
 			p.tips++
 		}
@@ -210,9 +209,9 @@ func (p *plan) isOrderedLevel(node int) bool {
 }
 
 // conditionOnNegatives converts the values of one cause for the nodes (lambda, or the
-// probability of each level in ordered groups after toLevelProbabilities) in place
-// into the probabilities q, and returns the negative factor of the cause. keep is
-// scratch space of the same length.
+// probability of each level in ordered groups after toLevelProbabilities) in place to
+// the probabilities q, and returns the negative factor of the cause. keep is scratch
+// space of the same length.
 func (p *plan) conditionOnNegatives(values, keep []float64) float64 {
 	negative := 1.0
 	for i := range keep {
@@ -242,24 +241,24 @@ func (p *plan) conditionOnNegatives(values, keep []float64) float64 {
 	return negative
 }
 
-// conditionNode weighs a node whose parent is caused with probability above: either
-// the node is not caused or, if allowed, it is and all nodes below are consistent with
-// the findings.
+// conditionNode conditions a node whose parent is caused with probability above: either
+// the node is not caused or, if allowed, it is caused and all nodes below are
+// consistent with the findings.
 func (p *plan) conditionNode(i int, above float64, values, keep []float64) float64 {
-	brought := clampedRatio(values[i], above)
-	agree := 0.0
+	caused := clampedRatio(values[i], above)
+	consistent := 0.0
 	if p.nodes[i].choice != Absent {
-		agree = brought * keep[i]
+		consistent = caused * keep[i]
 	}
-	factor := 1 - brought + agree
-	values[i] = clampedRatio(agree, factor)
+	factor := 1 - caused + consistent
+	values[i] = clampedRatio(consistent, factor)
 	return factor
 }
 
-// conditionExclusive weighs the items of an exclusive group: either none is caused, or
-// one that is allowed and consistent with all nodes below it.
+// conditionExclusive conditions the items of an exclusive group: either no item is
+// caused, or one item that is allowed and consistent with all nodes below it.
 func (p *plan) conditionExclusive(x exclusiveRun, above float64, values, keep []float64) float64 {
-	total, agree := 0.0, 0.0
+	total, consistent := 0.0, 0.0
 	for i := x.start; i < x.end; i++ {
 		values[i] = clampedRatio(values[i], above)
 		total += values[i]
@@ -270,9 +269,9 @@ func (p *plan) conditionExclusive(x exclusiveRun, above float64, values, keep []
 			values[i] = 0
 		}
 		values[i] *= keep[i] / excess
-		agree += values[i]
+		consistent += values[i]
 	}
-	factor := 1 - total/excess + agree
+	factor := 1 - total/excess + consistent
 	for i := x.start; i < x.end; i++ {
 		values[i] = clampedRatio(values[i], factor)
 	}
@@ -289,8 +288,8 @@ func clampedRatio(part, whole float64) float64 {
 
 // toLevelProbabilities converts a condition's values for the levels of ordered groups
 // in place: from the share of each level to the probability that the condition causes
-// exactly that level, which is the difference of the links for that level or worse and
-// for a worse one.
+// exactly that level: the link for that level or worse, minus the link for a worse
+// level.
 func (p *plan) toLevelProbabilities(values, leaks []float64) {
 	for _, x := range p.exclusives {
 		if !x.ordered {

@@ -6,16 +6,16 @@ import "github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 
 // The value of a question is the expected information in its answer about the
 // condition: the mutual information of the two, under the approximation that one
-// suspect, or none, is behind the complaint. With p the probability of each suspect
-// and s the share of its patients who would say yes, it is h(q) - sum p h(s), where q
-// = sum p s and h is the binary entropy. For a patient with none of the suspects, and
-// for a suspect without a link, s is the leak. Below a present parent, s is the
-// child's share divided by its parent's share.
+// suspect, or none, is behind the complaint. It is h(q) - sum p h(s), where p is the
+// probability of each suspect, s the share of its patients who would say yes, q = sum p
+// s, and h the binary entropy. For a patient with none of the suspects, and for a
+// suspect without a link, s is the leak. Below a present parent, s is the child's share
+// divided by its parent's share.
 
 const (
-	// suspectFloor is the probability from which a condition counts as a suspect when
-	// choosing a question. dangerousFloor is the same for emergencies, and for lists that
-	// the patient looks through.
+	// suspectFloor is the minimum probability for a condition to count as a suspect when
+	// choosing a question. dangerousFloor is the minimum for emergencies, and for lists of
+	// suggestions.
 	suspectFloor   = 0.005
 	dangerousFloor = 0.0002
 	// maxNoneProbability is the maximum weight of "none of the suspects": no question can
@@ -23,7 +23,7 @@ const (
 	maxNoneProbability = 0.5
 )
 
-// A suspect is a condition that counts when choosing the question.
+// A suspect is a condition that is considered when choosing the question.
 type suspect struct {
 	condition int32
 	dangerous bool // is an emergency
@@ -31,35 +31,35 @@ type suspect struct {
 	p         float64 // probability that it is behind the complaint
 }
 
-// A tally holds sums over the suspects that have a link or a factor for an
-// observation: of p, p s, p s squared and p h(s), and of p s over the dangerous
-// suspects.
+// A tally holds sums over the suspects that have a link or a factor for an observation:
+// the sums of p, p s, p s squared and p h(s), and the sum of p s over dangerous
+// suspects only.
 type tally struct {
 	p, share, square, entropy, danger float64
 }
 
-func (v *tally) add(suspect *suspect, share, entropy float64) {
-	voice := suspect.p * share
-	v.p += suspect.p
-	v.share += voice
-	v.square += voice * share
-	v.entropy += suspect.p * entropy
+func (t *tally) add(suspect *suspect, share, entropy float64) {
+	weighted := suspect.p * share
+	t.p += suspect.p
+	t.share += weighted
+	t.square += weighted * share
+	t.entropy += suspect.p * entropy
 	if suspect.dangerous {
-		v.danger += voice
+		t.danger += weighted
 	}
 }
 
-// findSuspects selects the suspects among some conditions, and normalizes their
-// probabilities together with the probability of none, which takes the rest up to one.
+// findSuspects selects the suspects among the given conditions and normalizes their
+// probabilities, so that they and the probability that none is present add up to one.
 // It ignores non-emergencies below the floor.
-func (s *scratch) findSuspects(among []int32, floor float64) {
+func (s *scratch) findSuspects(conditions []int32, floor float64) {
 	s.suspects, s.suspectProbabilities, s.sharesParent = s.suspects[:0], s.suspectProbabilities[:0], model.None
 	rest := 1.0
 	total := 0.0
-	for _, c := range among {
+	for _, c := range conditions {
 		total += s.posterior[c]
 	}
-	for _, c := range among {
+	for _, c := range conditions {
 		p := (1 - min(s.noneProbability, maxNoneProbability)) * clampedRatio(s.posterior[c], total)
 		level := s.r.Conditions[c].Triage
 		if dangerous := level >= model.Emergency; p >= floor || dangerous && p >= dangerousFloor {
@@ -72,10 +72,10 @@ func (s *scratch) findSuspects(among []int32, floor float64) {
 	s.suspectProbabilities = append(s.suspectProbabilities, max(rest, 0))
 }
 
-// possibleCauses returns the conditions that may be behind the complaint: the
-// suspected conditions or, if no condition causes the reported findings, all
-// conditions that the patient may have. A complaint that the catalog does not explain
-// is interviewed like any other.
+// possibleCauses returns the conditions that may be behind the complaint: the suspected
+// conditions or, if no condition causes the reported findings, all conditions that the
+// patient may have. The interview about a complaint that the catalog does not explain
+// is like any other.
 func (s *scratch) possibleCauses() []int32 {
 	if len(s.suspected) > 0 {
 		return s.suspected
@@ -90,45 +90,45 @@ func (s *scratch) possibleCauses() []int32 {
 }
 
 // tallySuspects tallies the suspects for all observations that they cause, and for all
-// that change their probability: risk factors, and findings with a factor. It clears
-// all tallies first, which is faster than checking at each link whether it is the
-// first for its observation.
+// risk factors and findings with a factor, which change their probability. It clears
+// all tallies first, which is faster than checking at each link whether it is the first
+// for its observation.
 func (s *scratch) tallySuspects() {
-	votes, voted := resizedZero(s.tallies, len(s.r.Observations)), resizedZero(s.hasTally, len(s.r.Observations))
+	tallies, hasTally := resizedZero(s.tallies, len(s.r.Observations)), resizedZero(s.hasTally, len(s.r.Observations))
 	for i := range s.suspects {
 		suspect := &s.suspects[i]
 		links := model.Slice(s.r.LinksByCondition, s.r.Conditions[suspect.condition].Links)
 		for k := range links {
 			link := &links[k]
-			voted[link.Other] = true
-			votes[link.Other].add(suspect, link.Probability, link.Entropy)
+			hasTally[link.Other] = true
+			tallies[link.Other].add(suspect, link.Probability, link.Entropy)
 		}
 	}
 	from, to := s.r.ObservationsOfKind(model.RiskFactor)
 	for i := range s.suspects {
 		suspect := &s.suspects[i]
-		carriers := model.Slice(s.r.ConditionFactors, s.r.Conditions[suspect.condition].Factors)
-		for k := range carriers {
-			c := &carriers[k]
-			if o := c.Observation; voted[o] || from <= o && o < to {
-				voted[o] = true
-				votes[o].add(suspect, c.Probability, c.Entropy)
+		factors := model.Slice(s.r.ConditionFactors, s.r.Conditions[suspect.condition].Factors)
+		for k := range factors {
+			c := &factors[k]
+			if o := c.Observation; hasTally[o] || from <= o && o < to {
+				hasTally[o] = true
+				tallies[o].add(suspect, c.Probability, c.Entropy)
 			}
 		}
 	}
-	s.tallies, s.hasTally = votes, voted
+	s.tallies, s.hasTally = tallies, hasTally
 }
 
 // gain returns the information gain of an observation without a parent.
-func (v *tally) gain(leak float64) float64 {
-	rest := max(1-v.p, 0)
-	return model.BinaryEntropy(v.share+rest*leak) - v.entropy - rest*model.BinaryEntropy(leak)
+func (t *tally) gain(leak float64) float64 {
+	rest := max(1-t.p, 0)
+	return model.BinaryEntropy(t.share+rest*leak) - t.entropy - rest*model.BinaryEntropy(leak)
 }
 
 // gainBound returns an upper bound of gain without computing logarithms.
-func (v *tally) gainBound(leak float64) float64 {
-	rest := max(1-v.p, 0)
-	return chiSquaredBound(1, v.share+rest*leak, v.square+rest*leak*leak)
+func (t *tally) gainBound(leak float64) float64 {
+	rest := max(1-t.p, 0)
+	return chiSquaredBound(1, t.share+rest*leak, t.square+rest*leak*leak)
 }
 
 // chiSquaredBound returns an upper bound of the mutual information of an answer and
@@ -154,9 +154,9 @@ func gainBound(chances, answers []float64) float64 {
 	return chiSquaredBound(all, first, second)
 }
 
-// fillAnswers sets answerProbabilities: the probability that the observation is
-// present for each suspect, and in the last entry for none of them, given its parent
-// if it has one.
+// fillAnswers sets answerProbabilities: the probability for each suspect, and in the
+// last entry for the absence of all suspects, that the observation is present, given
+// its parent if it has one.
 func (s *scratch) fillAnswers(o model.ObservationIndex) {
 	s.answerProbabilities = resized(s.answerProbabilities, len(s.suspectProbabilities))
 	s.fillShares(o, s.answerProbabilities)
@@ -174,22 +174,22 @@ func (s *scratch) fillAnswers(o model.ObservationIndex) {
 	}
 }
 
-// fillShares sets the share of patients who report an observation, for each suspect
-// and in the last entry for none of them.
-func (s *scratch) fillShares(o model.ObservationIndex, into []float64) {
+// fillShares sets the share of patients who report an observation, for each suspect and
+// in the last entry for the absence of all suspects.
+func (s *scratch) fillShares(o model.ObservationIndex, shares []float64) {
 	observation := &s.r.Observations[o]
-	for i := range into {
-		into[i] = observation.Leak
+	for i := range shares {
+		shares[i] = observation.Leak
 	}
 	links := model.Slice(s.r.LinksByObservation, observation.Links)
 	for k := range links {
 		if i := s.suspectIndex[links[k].Other]; i > 0 {
-			into[i-1] = links[k].Probability
+			shares[i-1] = links[k].Probability
 		}
 	}
 	for _, f := range model.Slice(s.r.Factors, observation.Factors) {
 		if i := s.suspectIndex[f.Condition]; i > 0 {
-			into[i-1] = model.FactorProbability(observation.Leak, f.Present, f.Absent)
+			shares[i-1] = model.FactorProbability(observation.Leak, f.Present, f.Absent)
 		}
 	}
 }
@@ -197,23 +197,23 @@ func (s *scratch) fillShares(o model.ObservationIndex, into []float64) {
 // mutualInformation returns the mutual information, in nats, of a yes-or-no answer and
 // the suspects, which have the given probabilities. If these add up to less than one,
 // the result is multiplied by their sum, the probability that the question is reached.
-func mutualInformation(chances, answers []float64) float64 {
+func mutualInformation(probabilities, answers []float64) float64 {
 	all, q, rest := 0.0, 0.0, 0.0
 	last, entropy := -1.0, 0.0 // most suspects share the leak
 	for i, a := range answers {
 		if a != last {
 			last, entropy = a, model.BinaryEntropy(a)
 		}
-		all += chances[i]
-		q += chances[i] * a
-		rest += chances[i] * entropy
+		all += probabilities[i]
+		q += probabilities[i] * a
+		rest += probabilities[i] * entropy
 	}
 	return all*model.BinaryEntropy(clampedRatio(q, all)) - rest
 }
 
 // levelGain returns the mutual information, in nats, of a yes-or-no answer and the
-// triage level of the condition behind the complaint. None of the suspects counts as a
-// consultation.
+// triage level of the condition behind the complaint. The absence of all suspects
+// counts as a consultation.
 func (s *scratch) levelGain(answers []float64) float64 {
 	var p, yes [model.EmergencyAmbulance + 1]float64
 	q := 0.0

@@ -12,11 +12,11 @@ import (
 // every fact is represented once:
 //
 //   - a present child implies its parents, even if they were denied;
-//   - a present symptom has one of its levels: if all are denied, none was chosen, and the
-//     levels are unknown;
+//   - a present symptom has one of its levels: if all are denied, no level was chosen, and
+//     all levels are unknown;
 //   - findings below an absent parent carry no information;
-//   - a chosen item of an exclusive group settles the other items, and of several chosen
-//     items the last one of the group takes precedence, which in an ordered group is the
+//   - a chosen item of an exclusive group settles the other items; if several items are
+//     chosen, the last one of the group takes precedence, which in an ordered group is the
 //     worst.
 func (p *Patient) applyHierarchy(r *model.Release) {
 	for _, f := range slices.Clone(p.findings) {
@@ -119,9 +119,8 @@ func (p *Patient) chosenItem(r *model.Release, group model.GroupIndex) model.Obs
 	return chosen
 }
 
-// settleGroup marks the other items of the group, and all observations below them, as
-// settled without further information. If any of them was initial, the chosen item
-// becomes initial.
+// settleGroup sets the other items of the group, and all observations below them, to
+// unknown. If one of them was initial, the chosen item becomes initial.
 func (p *Patient) settleGroup(r *model.Release, group model.GroupIndex, chosen model.ObservationIndex) {
 	for _, item := range model.Slice(r.GroupItems, r.Groups[group].Items) {
 		if item == chosen {

@@ -5,14 +5,14 @@ package inference
 import "github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 
 // answerSensitivity is the share of patients who say yes when asked about an
-// observation that their condition causes: one answer in twenty is wrong, like those
-// of the simulated patients of hack/eval. Therefore a no makes a condition less
-// likely, but rarely impossible.
+// observation that their condition causes: one answer in twenty is wrong, as for the
+// simulated patients in hack/eval. Therefore a no makes a condition less likely, but
+// rarely impossible.
 const answerSensitivity = 0.95
 
-// infer computes the posterior probability of every condition: its prior odds,
-// adjusted by factors and by the denied findings, times the likelihood ratio of the
-// positive findings.
+// infer computes the posterior probability of every condition from its prior odds,
+// adjusted for factors and denied findings, and the likelihood ratio of the positive
+// findings.
 func (s *scratch) infer() {
 	s.setPriors()
 	s.buildPlan()
@@ -72,8 +72,8 @@ func (s *scratch) nodeLinks(node int) []model.Link {
 	return model.Slice(s.r.LinksByObservation, s.r.Observations[s.plan.nodes[node].observation].Links)
 }
 
-// fillColumn sets the value of a node in each row: the link or, in an ordered group,
-// the share. Without a link, the share is the leak.
+// fillColumn sets the value of a node in each row: the lambda of the link or, in an
+// ordered group, the share. Without a link, the share is the leak.
 func (s *scratch) fillColumn(node int) {
 	width := len(s.plan.nodes)
 	s.leaks[node] = s.r.Observations[s.plan.nodes[node].observation].Leak
@@ -95,8 +95,8 @@ func (s *scratch) fillColumn(node int) {
 	}
 }
 
-// applyNegatives applies the negative findings to the odds, and reduces each row to
-// what the condition may have caused.
+// applyNegatives applies the negative findings to the odds, and conditions each row on
+// them.
 func (s *scratch) applyNegatives() {
 	s.negativeFactors = resized(s.negativeFactors, len(s.plan.nodes))
 	for row, c := range s.linkedConditions {

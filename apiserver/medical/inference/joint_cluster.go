@@ -9,15 +9,15 @@ import (
 
 // Strongly coupled families are joined into one cluster, which explains their tips
 // exactly, as the regions of generalized belief propagation do (Yedidia, Freeman and
-// Weiss 2005). If many contenders couple two families, the loops between them are many
-// and weak: the loop correction then gives the same result as joining, at less cost.
+// Weiss 2005). If many contenders couple two families, there are many weak loops
+// between them, and the loop correction gives the same result as joining, at less cost.
 
 // maxJointTips is the maximum number of tips of joined families.
 const maxJointTips = 8
 
 const (
-	// maxSharedContenders is the maximum number of contenders that two families may share
-	// to be joined.
+	// maxSharedContenders is the maximum number of contenders shared by two families that
+	// are joined.
 	maxSharedContenders = 16
 	// minCouplingPerEntry is the coupling that joining must remove for each entry of the
 	// resulting lattice.
@@ -60,8 +60,8 @@ func (n *network) findPairs() {
 	j.pairs = j.pairs[:0]
 	for a := range m {
 		for b := range a {
-			if strain := n.coupling.between(a*m + b); strain > 0 && n.coupling.shared[a*m+b] <= maxSharedContenders {
-				j.pairs = append(j.pairs, pair{int32(a), int32(b), strain})
+			if coupling := n.coupling.between(a*m + b); coupling > 0 && n.coupling.shared[a*m+b] <= maxSharedContenders {
+				j.pairs = append(j.pairs, pair{int32(a), int32(b), coupling})
 			}
 		}
 	}
@@ -70,7 +70,7 @@ func (n *network) findPairs() {
 	})
 }
 
-// join joins the groups of two families if their coupling is worth the work.
+// join joins the groups of two families if their coupling justifies the work.
 func (j *joint) join(p pair) {
 	a, b := j.group[p.a], j.group[p.b]
 	a, b = min(a, b), max(a, b)
@@ -135,7 +135,8 @@ func (n *network) expandCluster(c *cluster, family *cluster) {
 	}
 }
 
-// joinClaims adds the claim of a contender on all families of a group, if it has any.
+// joinClaims adds the combined claim of a contender on all families of a group, if the
+// contender has a claim on any of them.
 func (n *network) joinClaims(contender, group int32) {
 	l := &n.lattice
 	joined := claim{contender: contender, from: int32(len(l.steps)), ratio: 1}

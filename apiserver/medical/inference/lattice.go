@@ -4,13 +4,13 @@ package inference
 
 import mathbits "math/bits"
 
-// The positive findings of a plan, called tips, must each be explained by some cause.
-// The lattice is the set of all subsets of tips. A vector over it holds, for each
-// subset, the probability that the causes so far caused exactly these tips. A cause
-// moves probability from subsets to larger ones. One forward pass over all causes and
-// one backward pass compute, for every condition, the likelihood of the tips with and
-// without it: exactly, and with positive terms only, so that there is no cancellation
-// as in the alternating sum of Quickscore (Heckerman 1989).
+// Each positive finding of a plan, called a tip, must be explained by some cause. The
+// lattice is the set of all subsets of tips. A vector over it holds, for each subset,
+// the probability that the causes applied so far produced exactly these tips. A cause
+// moves probability from subsets to larger subsets. One forward pass over all causes
+// and one backward pass compute, for every condition, the likelihood of the tips with
+// and without it: exactly, and with positive terms only, so that there is no
+// cancellation as in the alternating sum of Quickscore (Heckerman 1989).
 
 // A step is one operation on a vector over the lattice.
 type step struct {
@@ -35,10 +35,10 @@ type lattice struct {
 	shifted   []float64
 	stack     []float64
 	results   []likelihoods    // by claim
-	singleTip [maxTips]float64 // by bit: probability that some single-tip claim causes it
+	singleTip [maxTips]float64 // by bit: probability that a single-tip claim causes it
 }
 
-// A claim holds which tips of a lattice a contender may have caused.
+// A claim describes the tips of a lattice that a contender may have caused.
 type claim struct {
 	contender int32
 	from, to  int32 // range of its steps
@@ -46,8 +46,8 @@ type claim struct {
 	// corresponding probability, and complement is 1 - prior, stored separately for
 	// precision.
 	odds, prior, complement float64
-	// ratio is the likelihood ratio of the tips that is part of the contender's odds, and
-	// initialRatio its value without assumptions.
+	// ratio is the likelihood ratio of the tips, which is part of the contender's odds,
+	// and initialRatio is its value without assumptions.
 	ratio, initialRatio float64
 }
 
@@ -59,24 +59,24 @@ func (c *claim) isSingleTip() bool { return c.to-c.from == 1 }
 // claim causes its tip.
 type likelihoods struct{ without, with, others float64 }
 
-// computeLikelihoods computes the likelihoods of all claims, and returns the
-// likelihood of the tips. sure is the vector before any claim. Single-tip claims act
-// on one bit each, so that those of the same bit pass through the lattice as a single
+// computeLikelihoods computes the likelihoods of all claims, and returns the likelihood
+// of the tips. baseline is the vector before any claim. Each single-tip claim acts on
+// one bit, so single-tip claims for the same bit pass through the lattice as a single
 // cause.
-func (l *lattice) computeLikelihoods(claims []claim, sure []float64) (likelihood float64) {
+func (l *lattice) computeLikelihoods(claims []claim, baseline []float64) (likelihood float64) {
 	l.results = resized(l.results, len(claims))
 	joint := l.combineSingleTips(claims)
-	tips := mathbits.TrailingZeros(uint(len(sure)))
-	l.forward = resized(l.forward, len(sure)*(tips+joint+1))
-	copy(l.forward, sure)
+	tips := mathbits.TrailingZeros(uint(len(baseline)))
+	l.forward = resized(l.forward, len(baseline)*(tips+joint+1))
+	copy(l.forward, baseline)
 	l.forwardPass(claims, tips)
-	l.backwardPass(claims, len(sure))
+	l.backwardPass(claims, len(baseline))
 	return l.forward[len(l.forward)-1]
 }
 
-// combineSingleTips computes, for each bit, the probability that some single-tip claim
-// causes it and, for each of these claims, the probability that another one does. It
-// returns the number of claims that pass through the lattice individually.
+// combineSingleTips computes, for each bit, the probability that a single-tip claim
+// causes it and, for each single-tip claim, the probability that another one causes its
+// tip. It returns the number of claims that pass through the lattice individually.
 func (l *lattice) combineSingleTips(claims []claim) (joint int) {
 	clear(l.singleTip[:])
 	for i := range claims {
@@ -106,28 +106,28 @@ func noisyOr(a, b float64) float64 { return a + b*(1-a) }
 // forwardPass computes the vectors before each cause: first the single-tip claims of
 // each bit, then the other claims one by one.
 func (l *lattice) forwardPass(claims []claim, tips int) {
-	size, at := 1<<tips, 0
+	size, offset := 1<<tips, 0
 	for bit := range tips {
-		copy(l.forward[at+size:], l.forward[at:at+size])
-		at += size
-		activateForward(l.forward[at:at+size], uint8(bit), l.singleTip[bit])
+		copy(l.forward[offset+size:], l.forward[offset:offset+size])
+		offset += size
+		activateForward(l.forward[offset:offset+size], uint8(bit), l.singleTip[bit])
 	}
 	for i := range claims {
 		c := &claims[i]
 		if c.isSingleTip() {
 			continue
 		}
-		before, next := l.forward[at:at+size], l.forward[at+size:at+2*size]
+		before, next := l.forward[offset:offset+size], l.forward[offset+size:offset+2*size]
 		copy(next, before)
 		l.apply(next, l.steps[c.from:c.to], activateForward)
 		mix(next, before, c.prior)
-		at += size
+		offset += size
 	}
 }
 
 // backwardPass visits the causes in reverse order and computes the likelihoods.
 func (l *lattice) backwardPass(claims []claim, size int) {
-	at := len(l.forward) - size
+	offset := len(l.forward) - size
 	l.shifted = resized(l.shifted, size)
 	l.backward = resizedZero(l.backward, size)
 	l.backward[size-1] = 1
@@ -136,46 +136,46 @@ func (l *lattice) backwardPass(claims []claim, size int) {
 		if c.isSingleTip() {
 			continue
 		}
-		at -= size
-		before := l.forward[at : at+size]
+		offset -= size
+		before := l.forward[offset : offset+size]
 		copy(l.shifted, l.backward)
 		l.apply(l.shifted, l.steps[c.from:c.to], activateBackward)
 		l.results[i] = likelihoods{without: dot(before, l.backward), with: dot(before, l.shifted)}
 		mix(l.shifted, l.backward, c.prior)
 		l.backward, l.shifted = l.shifted, l.backward
 	}
-	var missing, brought [maxTips]float64
+	var missing, caused [maxTips]float64
 	for bit := mathbits.TrailingZeros(uint(size)) - 1; bit >= 0; bit-- {
-		at -= size
-		missing[bit], brought[bit] = l.tipLikelihoods(l.forward[at:at+size], uint8(bit))
+		offset -= size
+		missing[bit], caused[bit] = l.tipLikelihoods(l.forward[offset:offset+size], uint8(bit))
 		activateBackward(l.backward, uint8(bit), l.singleTip[bit])
 	}
 	for i := range claims {
 		if c := &claims[i]; c.isSingleTip() {
 			st, f := &l.steps[c.from], &l.results[i]
 			with := noisyOr(f.others, st.q)
-			f.without = (1-f.others)*missing[st.bit] + f.others*brought[st.bit]
-			f.with = (1-with)*missing[st.bit] + with*brought[st.bit]
+			f.without = (1-f.others)*missing[st.bit] + f.others*caused[st.bit]
+			f.with = (1-with)*missing[st.bit] + with*caused[st.bit]
 		}
 	}
 }
 
-// tipLikelihoods returns the likelihoods of the tips if no single-tip claim causes the
-// bit, and if one does.
-func (l *lattice) tipLikelihoods(before []float64, bit uint8) (missing, brought float64) {
+// tipLikelihoods returns the likelihood of the tips without and with a single-tip claim
+// that causes the bit.
+func (l *lattice) tipLikelihoods(before []float64, bit uint8) (missing, caused float64) {
 	copy(l.shifted, l.backward)
 	activateBackward(l.shifted, bit, 1)
 	return dot(before, l.backward), dot(before, l.shifted)
 }
 
-// apply runs steps on a vector. Steps commute, so that the transposes of a sequence of
-// steps run in the same order.
-func (l *lattice) apply(v []float64, steps []step, bring func([]float64, uint8, float64)) {
+// apply runs steps on a vector. Steps commute, so the transposes of a sequence of steps
+// run in the same order.
+func (l *lattice) apply(v []float64, steps []step, activate func([]float64, uint8, float64)) {
 	depth := 0
 	for _, st := range steps {
 		switch st.kind {
 		case stepActivate:
-			bring(v, st.bit, st.q)
+			activate(v, st.bit, st.q)
 		case stepBranch:
 			l.stack = append(l.stack[:depth], v...)
 			depth += len(v)
@@ -189,33 +189,33 @@ func (l *lattice) apply(v []float64, steps []step, bring func([]float64, uint8, 
 // activateForward moves the share q from each subset without the bit to the subset
 // with it.
 func activateForward(v []float64, bit uint8, q float64) {
-	stride, stay := 1<<bit, 1-q
+	stride, keep := 1<<bit, 1-q
 	for base := 0; base < len(v); base += 2 * stride {
 		without, with := v[base:base+stride], v[base+stride:base+2*stride]
 		for i, x := range without {
 			with[i] += q * x
-			without[i] = stay * x
+			without[i] = keep * x
 		}
 	}
 }
 
 // activateBackward is the transpose of activateForward.
 func activateBackward(v []float64, bit uint8, q float64) {
-	stride, stay := 1<<bit, 1-q
+	stride, keep := 1<<bit, 1-q
 	for base := 0; base < len(v); base += 2 * stride {
 		without, with := v[base:base+stride], v[base+stride:base+2*stride]
 		for i, x := range with {
-			without[i] = stay*without[i] + q*x
+			without[i] = keep*without[i] + q*x
 		}
 	}
 }
 
 // mix replaces v with the mixture of v, with probability q, and other.
 func mix(v, other []float64, q float64) {
-	stay := 1 - q
+	rest := 1 - q
 	other = other[:len(v)]
 	for i, x := range v {
-		v[i] = q*x + stay*other[i]
+		v[i] = q*x + rest*other[i]
 	}
 }
 

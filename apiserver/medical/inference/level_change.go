@@ -12,25 +12,25 @@ import "github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 // levelProbabilities holds a probability for each triage level.
 type levelProbabilities [model.EmergencyAmbulance + 1]float64
 
-// multiplyAbsence multiplies the probabilities that no condition of each level or
-// above is present by the absence of a condition of the given level with probability
-// p.
+// multiplyAbsence multiplies the probabilities that no condition of each level or above
+// is present by the probability that a condition of the given level, which is present
+// with probability p, is absent.
 func (b *levelProbabilities) multiplyAbsence(level model.TriageLevel, p float64) {
 	for i := range level + 1 {
 		b[i] *= 1 - p
 	}
 }
 
-// isLevelSettled reports whether no answer changes the triage level with the given
-// probability or more. If the evidence calls for an ambulance, the level is final.
-func (s *scratch) isLevelSettled(change float64, o Options) bool {
+// isLevelSettled reports whether every answer changes the triage level with less than
+// the given probability. If the evidence calls for an ambulance, the level is final.
+func (s *scratch) isLevelSettled(minProbability float64, o Options) bool {
 	if s.evidenceLevel == model.EmergencyAmbulance {
 		return true
 	}
 	s.computeOthersAbsent()
-	now, _ := s.triageLevel()
+	current, _ := s.triageLevel()
 	for i := range s.candidates {
-		if s.levelChangeProbability(&s.candidates[i], now, o) >= change {
+		if s.levelChangeProbability(&s.candidates[i], current, o) >= minProbability {
 			return false
 		}
 	}
@@ -51,15 +51,15 @@ func (s *scratch) computeOthersAbsent() {
 }
 
 // levelChangeProbability returns the approximate probability that the answer to a
-// candidate changes the triage level. For a group, it counts the effect of each item
-// if present. While no condition is suspected, a no changes nothing, because it makes
-// no condition suspected.
-func (s *scratch) levelChangeProbability(c *candidate, now model.TriageLevel, o Options) float64 {
+// candidate changes the triage level. For a group, it adds up the effects of each item
+// if present. If no condition is suspected, a no changes nothing, because it does not
+// make a condition suspected.
+func (s *scratch) levelChangeProbability(c *candidate, current model.TriageLevel, o Options) float64 {
 	if c.group == model.None {
 		s.fillAnswers(c.observation)
-		change := s.levelChangeIfPresent(c.observation, now, o)
+		change := s.levelChangeIfPresent(c.observation, current, o)
 		if len(s.suspected) > 0 {
-			change += s.levelChangeIfAbsent(now, o)
+			change += s.levelChangeIfAbsent(current, o)
 		}
 		return change
 	}
@@ -67,32 +67,33 @@ func (s *scratch) levelChangeProbability(c *candidate, now model.TriageLevel, o 
 	for _, item := range s.groupItems(c.group) {
 		if s.isAskable(item) {
 			s.fillAnswers(item)
-			sum += s.levelChangeIfPresent(item, now, o)
+			sum += s.levelChangeIfPresent(item, current, o)
 		}
 	}
 	return sum
 }
 
-// levelChangeIfPresent returns the probability that an observation is present if that
-// would change the triage level, and otherwise 0. The caller must call fillAnswers
-// first.
-func (s *scratch) levelChangeIfPresent(item model.ObservationIndex, now model.TriageLevel, o Options) float64 {
-	chance := s.answerProbability()
-	if level := max(s.levelAfterAnswer(chance), s.levelIfPresent(item)); o.displayedLevel(level) != o.displayedLevel(now) {
-		return chance
+// levelChangeIfPresent returns the probability that an observation is present if its
+// presence would change the triage level, and otherwise 0. The caller must call
+// fillAnswers first.
+func (s *scratch) levelChangeIfPresent(item model.ObservationIndex, current model.TriageLevel, o Options) float64 {
+	p := s.answerProbability()
+	if level := max(s.levelAfterAnswer(p), s.levelIfPresent(item)); o.displayedLevel(level) != o.displayedLevel(current) {
+		return p
 	}
 	return 0
 }
 
-// levelChangeIfAbsent does the same for the absence of the observation. It inverts
+// levelChangeIfAbsent returns the probability that the observation is absent if its
+// absence would change the triage level, and otherwise 0. It inverts
 // answerProbabilities.
-func (s *scratch) levelChangeIfAbsent(now model.TriageLevel, o Options) float64 {
+func (s *scratch) levelChangeIfAbsent(current model.TriageLevel, o Options) float64 {
 	for i, a := range s.answerProbabilities {
 		s.answerProbabilities[i] = 1 - a
 	}
-	chance := s.answerProbability()
-	if level := max(s.levelAfterAnswer(chance), s.evidenceLevel); o.displayedLevel(level) != o.displayedLevel(now) {
-		return chance
+	p := s.answerProbability()
+	if level := max(s.levelAfterAnswer(p), s.evidenceLevel); o.displayedLevel(level) != o.displayedLevel(current) {
+		return p
 	}
 	return 0
 }
@@ -109,10 +110,10 @@ func (s *scratch) answerProbability() float64 {
 
 // levelAfterAnswer returns the triage level of the conditions after the answer in
 // answerProbabilities, which has the given overall probability.
-func (s *scratch) levelAfterAnswer(chance float64) model.TriageLevel {
+func (s *scratch) levelAfterAnswer(p float64) model.TriageLevel {
 	mass := s.othersAbsent
 	for i, suspect := range s.suspects {
-		mass.multiplyAbsence(suspect.level, clampedRatio(s.posterior[suspect.condition]*s.answerProbabilities[i], chance))
+		mass.multiplyAbsence(suspect.level, clampedRatio(s.posterior[suspect.condition]*s.answerProbabilities[i], p))
 	}
 	for level := range mass {
 		mass[level] = 1 - mass[level]

@@ -5,16 +5,16 @@ package inference
 import "math"
 
 // Clusters communicate through messages: the likelihood ratio of a cluster for a
-// condition multiplies the odds of that condition in all other clusters. This is
-// belief propagation (Pearl 1988) on the graph of clusters and conditions. It is exact
-// if the graph is a tree, such as for a single cluster.
+// condition multiplies the odds of that condition in all other clusters. This is belief
+// propagation (Pearl 1988) on the graph of clusters and conditions. It is exact if the
+// graph is a tree, as for a single cluster.
 
 const (
 	// maxSweeps is the number of times that all clusters are updated until their messages
 	// are considered converged. With two sweeps, the errors for many findings double.
 	maxSweeps = 3
-	// maxResumedSweeps is the same for clusters that had converged before an assumption
-	// was added.
+	// maxResumedSweeps is the number of sweeps for clusters that had converged before an
+	// assumption was added.
 	maxResumedSweeps = 2
 	// entriesPerClaim is the number of lattice entries that cost as much as updating a
 	// claim.
@@ -56,18 +56,18 @@ func (n *network) updateCluster(c *cluster) {
 }
 
 // updateSingleTip replaces the messages of a single tip, which needs no lattice.
-// silent is the probability that no cause causes it. A contender that causes it with
-// probability q makes it more likely by the ratio of 1 - (1 - q) s to 1 - s, where s
-// is silent without that contender.
-func (n *network) updateSingleTip(claims []claim, silent float64) (likelihood float64) {
+// noCause is the probability that nothing causes the tip. A contender that causes it
+// with probability q makes it more likely by the ratio of 1 - (1 - q) n to 1 - n, where
+// n is noCause without that contender.
+func (n *network) updateSingleTip(claims []claim, noCause float64) (likelihood float64) {
 	for i := range claims {
-		silent *= 1 - claims[i].prior*n.lattice.steps[claims[i].from].q
+		noCause *= 1 - claims[i].prior*n.lattice.steps[claims[i].from].q
 	}
 	for i := range claims {
 		q := n.lattice.steps[claims[i].from].q
-		n.sendMessage(&claims[i], 1+silent*q/(1-claims[i].prior*q-silent))
+		n.sendMessage(&claims[i], 1+noCause*q/(1-claims[i].prior*q-noCause))
 	}
-	return 1 - silent
+	return 1 - noCause
 }
 
 // gatherMessages computes the odds of a cluster's contenders from the messages of all
@@ -118,8 +118,8 @@ func (n *network) logEvidence(clusters []cluster) float64 {
 func (n *network) logNoneEvidence() float64 {
 	all := product{factor: 1}
 	for i := range n.families {
-		sure := n.baselineOf(&n.families[i])
-		all.multiply(sure[len(sure)-1])
+		baseline := n.baselineOf(&n.families[i])
+		all.multiply(baseline[len(baseline)-1])
 	}
 	return all.logarithm()
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// A Choice is an answer about one observation.
+// Choice is an answer about one observation.
 type Choice uint8
 
 // Choices.
@@ -21,7 +21,7 @@ const (
 	Absent
 )
 
-// A Source is how a piece of evidence was obtained.
+// Source records how a piece of evidence was obtained.
 type Source uint8
 
 // Sources. SourceUnspecified marks an answer to an interview question. If one
@@ -40,17 +40,17 @@ type ReportedEvidence struct {
 	Choice Choice
 	Source Source
 	// Duration is how long the patient has had the symptom, or 0 if it was not reported.
-	// It is used if Options.SymptomDuration is set, for present symptoms that brought the
-	// patient here. If a symptom has two durations, the longer one takes precedence.
+	// It is used if Options.SymptomDuration is set, for present symptoms with which the
+	// patient came. If a symptom has two durations, the longer one takes precedence.
 	Duration time.Duration
-	// DurationUnknown is true if the patient was asked for the duration and does not know
+	// DurationUnknown is true if the patient was asked about the duration and did not know
 	// it.
 	DurationUnknown bool
 }
 
 // An EvidenceError reports a piece of evidence that is invalid.
 type EvidenceError struct {
-	Index   int // position in the list as sent
+	Index   int // index in the list as sent
 	ID      string
 	Problem string
 }
@@ -89,15 +89,16 @@ type finding struct {
 	source      Source
 	// reportedChoice is the choice as sent, before applyHierarchy.
 	reportedChoice Choice
-	// reported is true if the client sent it. Otherwise another finding implies it.
+	// reported is true if the client sent the observation. Otherwise another finding implies
+	// it.
 	reported bool
-	// initial is true if it, or an item that it overrules, was reported as what brought
-	// the patient here.
+	// initial is true if the observation, or an item that it overrides, was reported as an
+	// initial complaint.
 	initial bool
-	// refined is true if a present descendant represents it.
+	// refined is true if a present descendant represents the observation.
 	refined bool
-	// duration is how long the patient has had it, or 0 if it was not reported.
-	// durationUnknown is true if the patient does not know.
+	// duration is how long the patient has had the symptom, or 0 if it was not reported.
+	// durationUnknown is true if the patient does not know the duration.
 	duration        time.Duration
 	durationUnknown bool
 }
@@ -111,21 +112,20 @@ type Patient struct {
 	findings []finding
 	// present lists the present observations, reported or implied, in order.
 	present []model.ObservationIndex
-	// complaints are the present symptoms that brought the patient here: those marked as
-	// initial or, if no evidence carries a source, all of them.
+	// complaints are the present symptoms with which the patient came: the symptoms marked
+	// as initial or, if no evidence has a source, all present symptoms.
 	complaints []model.ObservationIndex
 	// hasInitial is true if a complaint is marked as initial.
 	hasInitial bool
 	// observationCount is the number of present or absent reported findings. A parent and
 	// its present child count as one.
 	observationCount int
-	// findingCount is the number of present findings among these that conditions may have
-	// caused.
+	// findingCount is the number of present findings among them that are not risk factors.
 	findingCount int
-	// hasSources is true if some evidence carries a source.
+	// hasSources is true if any evidence has a source.
 	hasSources bool
-	// durationAware is the patient with the durations of symptoms applied, or nil if none
-	// was reported. Its durations are the ones compared with the courses of conditions.
+	// durationAware is the patient with symptom durations applied, or nil if no duration
+	// was reported. Its durations are compared with the courses of conditions.
 	durationAware *Patient
 	durations     []symptomDuration
 }
@@ -226,14 +226,14 @@ func resolveEvidence(r *model.Release, reported []ReportedEvidence) ([]finding, 
 	for position, e := range reported {
 		observation, ok := r.ObservationByID(e.ID)
 		if !ok {
-			return nil, &EvidenceError{position, e.ID, "the model has no such observation; ids start with s_, p_ or lt_"}
+			return nil, &EvidenceError{position, e.ID, "unknown observation: expected an ID with the prefix s_, p_ or lt_"}
 		}
 		i, known := slices.BinarySearchFunc(findings, observation, compareObservation)
 		switch {
 		case !known:
 			findings = slices.Insert(findings, i, finding{observation: observation, choice: e.Choice, reportedChoice: e.Choice, reported: true})
 		case findings[i].reportedChoice != e.Choice:
-			return nil, &EvidenceError{position, e.ID, "was sent before with another choice; send each observation once"}
+			return nil, &EvidenceError{position, e.ID, "conflicts with an earlier choice for this observation; send each observation once"}
 		}
 		findings[i].merge(e)
 	}
@@ -247,7 +247,7 @@ func (f *finding) merge(e ReportedEvidence) {
 	f.durationUnknown = f.durationUnknown || e.DurationUnknown
 }
 
-// findComplaints collects the symptoms that brought the patient here and counts the
+// findComplaints collects the symptoms with which the patient came and counts the
 // observations.
 func (p *Patient) findComplaints(r *model.Release) {
 	for _, f := range p.findings {
@@ -267,8 +267,8 @@ func (p *Patient) findComplaints(r *model.Release) {
 	}
 }
 
-// inheritsInitial reports whether an ancestor of the observation was reported as what
-// brought the patient here, and no closer relative between or next to them was.
+// inheritsInitial reports whether the nearest ancestor of the observation that was
+// reported as an initial complaint has no other initial complaint below it.
 func (p *Patient) inheritsInitial(r *model.Release, o model.ObservationIndex) bool {
 	for parent := r.Observations[o].Parent; parent != model.None; parent = r.Observations[parent].Parent {
 		if p.find(parent).initial {

@@ -2,8 +2,9 @@
 
 package inference
 
-// A program describes how a cause moves probability over a lattice: a tree of steps
-// that is the same for all causes, and is instantiated with the values of each cause.
+// A program describes how a cause moves probability over a lattice. It is a tree of
+// steps that is the same for all causes, and is instantiated with the values of each
+// cause.
 
 // An instruction is a step that takes its probability from the q of a node.
 type instruction struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// QuestionType is how a question is answered.
+// QuestionType determines how a question is answered.
 type QuestionType uint8
 
 // The types of questions: one observation; one item of a group; each item of a group;
@@ -41,8 +41,8 @@ func (s *scratch) isAskable(observation model.ObservationIndex) bool {
 	return s.isOpen(observation) && (parent == model.None || s.state[parent] == statePresent)
 }
 
-// isOpen reports whether patients can answer questions about an observation, it
-// applies to the patient, and nothing is known about it.
+// isOpen reports whether an observation has a question for patients, applies to this
+// patient, and is unknown.
 func (s *scratch) isOpen(observation model.ObservationIndex) bool {
 	o := &s.r.Observations[observation]
 	return s.state[observation] == stateUnknown && o.Question.Length > 0 && o.Kind != model.LabResult && s.p.isApplicable(o) && !isClientProvided(o)
@@ -61,8 +61,8 @@ func isClientProvided(o *model.Observation) bool {
 	return false
 }
 
-// markAskedGroups marks the groups that were already asked: one of their items was
-// answered in the interview.
+// markAskedGroups marks the groups that were already asked about: the interview has an
+// answer to one of their items.
 func (s *scratch) markAskedGroups(o Options) {
 	for i := range s.p.findings {
 		f := &s.p.findings[i]
@@ -73,8 +73,8 @@ func (s *scratch) markAskedGroups(o Options) {
 	}
 }
 
-// buildQuestion converts a candidate to a Question. If a single item of a group is
-// left, it is asked as a single observation.
+// buildQuestion converts a candidate to a Question. If only one item of a group is
+// left, the question is about that observation alone.
 func (s *scratch) buildQuestion(c candidate) *Question {
 	if c.asksDuration {
 		return s.durationQuestion(c.observation)
@@ -104,9 +104,9 @@ func (s *scratch) buildQuestion(c candidate) *Question {
 	return q
 }
 
-// minRelativeGain is the minimum information of a group item, relative to the best
-// item, for it to be asked in the same question. It avoids long lists with a single
-// relevant line.
+// minRelativeGain is the minimum information gain of a group item, relative to the best
+// item, for inclusion in the same question. It avoids long lists with a single relevant
+// line.
 const minRelativeGain = 0.2
 
 // informativeItems returns the items of a group with enough information, and the

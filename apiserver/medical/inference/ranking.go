@@ -15,15 +15,15 @@ const (
 	maxRankingSize = 20
 	// rankingFloor is the probability below which a condition is omitted.
 	rankingFloor = 0.01
-	// unrelatedFloor is the probability below which a condition is omitted that is
+	// unrelatedFloor is the probability below which a condition is omitted if it is
 	// unrelated to the complaints. Below it, such a condition would be listed because it
 	// is common, not because any finding supports it.
 	unrelatedFloor = 0.1
 	// minFullRankingObservations is the number of observations required for a ranking of
 	// more than one condition.
 	minFullRankingObservations = 3
-	// maxLeading is the number of conditions linked to a present finding that such a
-	// ranking contains if there are that many, however unlikely they are.
+	// maxLeading is the number of conditions linked to a present finding that a full ranking
+	// includes, if available, however unlikely they are.
 	maxLeading = 5
 )
 
@@ -62,27 +62,27 @@ func (s *scratch) rankConditions(conditions []model.ConditionIndex) []RankedCond
 // truncateRanking removes the last entries of a ranking that is too long, but keeps
 // the leading conditions.
 func truncateRanking(ranked []RankedCondition, leading []model.ConditionIndex) []RankedCondition {
-	for at := len(ranked) - 1; len(ranked) > maxRankingSize; at-- {
-		if !slices.Contains(leading, ranked[at].Condition) {
-			ranked = slices.Delete(ranked, at, at+1)
+	for i := len(ranked) - 1; len(ranked) > maxRankingSize; i-- {
+		if !slices.Contains(leading, ranked[i].Condition) {
+			ranked = slices.Delete(ranked, i, i+1)
 		}
 	}
 	return ranked
 }
 
-// leadingConditions returns the most likely conditions that are linked to a present
-// finding, at most most of them, by decreasing probability and then by ID. The slice
-// is valid until the next call.
-func (s *scratch) leadingConditions(most int) []model.ConditionIndex {
+// leadingConditions returns up to limit of the most likely conditions that are linked
+// to a present finding, by decreasing probability and then by ID. The slice is valid
+// until the next call.
+func (s *scratch) leadingConditions(limit int) []model.ConditionIndex {
 	s.leading = s.leading[:0]
 	for _, suspected := range s.suspected {
 		c, at := model.ConditionIndex(suspected), len(s.leading)
 		for at > 0 && s.posterior[c] > s.posterior[s.leading[at-1]] {
 			at--
 		}
-		if at < most {
+		if at < limit {
 			s.leading = slices.Insert(s.leading, at, c)
-			s.leading = s.leading[:min(len(s.leading), most)]
+			s.leading = s.leading[:min(len(s.leading), limit)]
 		}
 	}
 	return s.leading

@@ -45,14 +45,14 @@ type Rationale struct {
 }
 
 const (
-	// maxRationaleConditions is the maximum number of conditions in a rationale: more than
-	// three no longer explain the question.
+	// maxRationaleConditions is the maximum number of conditions in a rationale. A longer
+	// list would not explain the question.
 	maxRationaleConditions = 3
 	// minOddsRatio is the factor by which an answer must change the odds of a condition to
 	// count as the reason for the question. Any answer changes all conditions related to
 	// the finding. This factor corresponds to a weak clinical sign, with a likelihood
-	// ratio of 1.5 (Jaeschke et al. 1994 call up to 2 rarely important), and a smaller one
-	// explains nothing to a patient.
+	// ratio of 1.5 (Jaeschke et al. 1994 call ratios up to 2 rarely important). A smaller
+	// factor would explain nothing to a patient.
 	minOddsRatio = 1.5
 )
 
@@ -153,7 +153,7 @@ func (s *scratch) dangerousItems(c candidate, items []model.ObservationIndex) []
 }
 
 // A trial determines the effect of answers on the conditions. Its scratch memory holds
-// the patient with the answer that was tried last.
+// the patient with the most recently tried answer.
 type trial struct {
 	s       *scratch
 	patient *Patient
@@ -161,14 +161,14 @@ type trial struct {
 	work    int       // work limit for the scenarios of a ranking
 }
 
-// maxRationaleWork is the work limit that the rankings of a rationale share. The work
-// outside of scenarios is not counted.
+// maxRationaleWork is the total work limit for all rankings of a rationale. Work
+// outside scenarios is not counted.
 const maxRationaleWork = maxRankingWork
 
 // newTrial prepares a trial of the given number of answers for the current patient. It
 // ranks the patient again if the first ranking exceeded the work limit of one answer,
-// so that the approximation for many findings is equally inexact without an answer and
-// with one.
+// so that the approximation for many findings has the same precision with and without
+// an answer.
 func (s *scratch) newTrial(answers int) trial {
 	t := trial{s: s, patient: s.p, work: maxRationaleWork / answers}
 	if s.network.work > t.work {
@@ -193,8 +193,8 @@ func (t *trial) posteriorAfter(choice Choice, items ...model.ObservationIndex) [
 }
 
 // raisedConditions returns the conditions of the given triage level or above that
-// cause one of the items, and that a yes to it makes more likely and at least as
-// likely as floor.
+// cause one of the items and that a yes to this item makes more likely, to at least the
+// probability floor.
 func (t *trial) raisedConditions(items []model.ObservationIndex, level model.TriageLevel, floor float64) []model.ConditionIndex {
 	t.s.maxAfter = append(t.s.maxAfter[:0], t.before...)
 	for _, item := range items {
@@ -219,8 +219,8 @@ func (t *trial) reducedConditions(items []model.ObservationIndex) []model.Condit
 	var shifts []shift
 	for i, p := range t.posteriorAfter(Absent, items...) {
 		c, before := model.ConditionIndex(i), t.before[i]
-		brings := func(item model.ObservationIndex) bool { return isLinkedAtOrBelow(t.s.r, item, c) }
-		if before >= rankingFloor && isNotableShift(p, before) && slices.ContainsFunc(items, brings) {
+		isCause := func(item model.ObservationIndex) bool { return isLinkedAtOrBelow(t.s.r, item, c) }
+		if before >= rankingFloor && isNotableShift(p, before) && slices.ContainsFunc(items, isCause) {
 			shifts = append(shifts, shift{c, before - p})
 		}
 	}
@@ -254,12 +254,12 @@ func largestShifts(shifts []shift) []model.ConditionIndex {
 // withAnswer returns the patient with an additional answer about observations that
 // were unknown. The result is valid for ranking only.
 func (p *Patient) withAnswer(r *model.Release, choice Choice, items []model.ObservationIndex) Patient {
-	more := *p
-	more.findings, more.present = slices.Clone(p.findings), nil
+	answered := *p
+	answered.findings, answered.present = slices.Clone(p.findings), nil
 	for _, item := range items {
-		f := more.findOrInsert(item)
+		f := answered.findOrInsert(item)
 		f.choice, f.reportedChoice, f.reported = choice, choice, true
 	}
-	more.applyHierarchy(r)
-	return more
+	answered.applyHierarchy(r)
+	return answered
 }

@@ -10,17 +10,17 @@ import "math"
 // weighted by the likelihood of the tips: conditioning (Pearl 1986), with the
 // likelihood computed from messages, known as clamping (Eaton and Ghahramani 2009,
 // Weller and Domke 2016). The scenario with the largest expected gain is split in two
-// until no gain is large, so that the work follows the difficulty of the case.
+// until no large gain remains, so that the work depends on the difficulty of the case.
 
-// Limits of scenarios. They are chosen so that tighter limits change little: half the
-// gain that is forgone changes no probability by more than a hundredth.
+// Limits of scenarios. Tighter limits would change little: with half of minSplitGain, no
+// probability changes by more than a hundredth.
 const (
 	// minSplitGain is the minimum expected gain of splitting a scenario, as coupling
 	// removed from all scenarios.
 	minSplitGain = 2e-3
 	// nearCertainGain is the expected gain of clamping a contender that is almost
 	// certainly present, in addition to the coupling that it carries: without the
-	// contender, the findings that it explains would couple all others.
+	// contender, the findings that it explains would couple all other contenders.
 	nearCertainGain = 0.5
 	// maxScenarios is the maximum number of scenarios.
 	maxScenarios = 128
@@ -31,7 +31,7 @@ const (
 	clampedOdds = 1e200
 )
 
-// A clamp is what a scenario assumes about a contender.
+// A clamp is the assumption that a scenario makes about a contender.
 type clamp uint8
 
 const (
@@ -80,8 +80,8 @@ func (n *network) runScenarios() (evidence float64) {
 	return n.averageScenarios()
 }
 
-// saveInitialState saves the messages of the families without assumptions, from which
-// scenarios start.
+// saveInitialState saves the messages of the families without assumptions, which are the
+// starting point of each scenario.
 func (n *network) saveInitialState() {
 	for i := range n.claims {
 		n.claims[i].initialRatio = n.claims[i].ratio
@@ -91,7 +91,7 @@ func (n *network) saveInitialState() {
 	}
 }
 
-// applyAssumptions starts a scenario.
+// applyAssumptions restores the initial state and applies the assumptions of a scenario.
 func (n *network) applyAssumptions(s *scenario) {
 	for i := range n.claims {
 		n.claims[i].ratio = n.claims[i].initialRatio
@@ -109,22 +109,22 @@ func (n *network) applyAssumptions(s *scenario) {
 }
 
 // evaluateScenario computes the results of a scenario. It computes the loop correction
-// between families before joining them, while their coupling is between few tips, for
-// which it is most accurate.
+// before the families are joined, because the correction is most accurate for clusters
+// with few tips.
 func (n *network) evaluateScenario(i int) {
 	s := &n.scenarios.list[i]
-	claims, sure, steps := len(n.claims), len(n.baseline), len(n.lattice.steps)
+	claims, baseline, steps := len(n.claims), len(n.baseline), len(n.lattice.steps)
 	n.applyAssumptions(s)
 	n.sweep(n.families, maxResumedSweeps)
 	n.measureCoupling(n.families)
 	n.joinFamilies()
-	slack := n.coupling.loopCorrection(n.joint.group)
+	correction := n.coupling.loopCorrection(n.joint.group)
 	n.sweep(n.joint.clusters, maxSweeps)
-	s.evidence = n.logEvidence(n.joint.clusters) + slack
+	s.evidence = n.logEvidence(n.joint.clusters) + correction
 	n.measureCoupling(n.joint.clusters)
 	n.findSplit(s)
 	n.scenarios.saveOdds(i, n.odds)
-	n.claims, n.baseline, n.lattice.steps = n.claims[:claims], n.baseline[:sure], n.lattice.steps[:steps]
+	n.claims, n.baseline, n.lattice.steps = n.claims[:claims], n.baseline[:baseline], n.lattice.steps[:steps]
 }
 
 // findSplit selects the contender with the largest expected gain from splitting a
@@ -132,12 +132,12 @@ func (n *network) evaluateScenario(i int) {
 // the contender that carries the most coupling.
 func (n *network) findSplit(s *scenario) {
 	for i := range n.contenders {
-		places := n.membershipsOf(int32(i))
-		if len(places) < 2 || n.contenders[i].clamp != unclamped {
+		memberships := n.membershipsOf(int32(i))
+		if len(memberships) < 2 || n.contenders[i].clamp != unclamped {
 			continue
 		}
 		belief := n.odds[i] / (1 + n.odds[i])
-		gain := n.coupling.carriedBy(places, 1/bernoulliVariance(n.odds[i])) + nearCertainGain*max(0, 2*belief-1)
+		gain := n.coupling.contenderCoupling(memberships, 1/bernoulliVariance(n.odds[i])) + nearCertainGain*max(0, 2*belief-1)
 		if gain > s.splitGain {
 			s.splitGain, s.splitContender = gain, int32(i)
 		}
@@ -157,29 +157,29 @@ func (sc *scenarios) saveOdds(i int, odds []float64) {
 // updateWeights sets the weights of the scenarios, which add up to one, and returns
 // the total evidence.
 func (sc *scenarios) updateWeights() (evidence float64) {
-	top, all := math.Inf(-1), 0.0
+	highest, total := math.Inf(-1), 0.0
 	for i := range sc.list {
-		top = max(top, sc.list[i].evidence)
+		highest = max(highest, sc.list[i].evidence)
 	}
 	sc.weights = sc.weights[:0]
 	for i := range sc.list {
-		sc.weights = append(sc.weights, math.Exp(sc.list[i].evidence-top))
-		all += sc.weights[i]
+		sc.weights = append(sc.weights, math.Exp(sc.list[i].evidence-highest))
+		total += sc.weights[i]
 	}
 	for i := range sc.weights {
-		sc.weights[i] /= all
+		sc.weights[i] /= total
 	}
-	return top + math.Log(all)
+	return highest + math.Log(total)
 }
 
-// bestSplit returns the scenario that is most worth splitting. ok is false if no split
-// is worthwhile.
+// bestSplit returns the scenario whose split has the largest expected gain. ok is false
+// if no gain reaches minSplitGain.
 func (sc *scenarios) bestSplit() (next int, ok bool) {
 	sc.updateWeights()
-	most := minSplitGain
+	highest := minSplitGain
 	for i, weight := range sc.weights {
-		if gain := weight * sc.list[i].splitGain; gain >= most {
-			next, most, ok = i, gain, true
+		if gain := weight * sc.list[i].splitGain; gain >= highest {
+			next, highest, ok = i, gain, true
 		}
 	}
 	return next, ok
@@ -197,10 +197,10 @@ func (n *network) splitScenario(i int) {
 }
 
 // extend returns a copy of a scenario with an assumption about its splitContender.
-func (sc *scenarios) extend(s *scenario, stance clamp) scenario {
+func (sc *scenarios) extend(s *scenario, c clamp) scenario {
 	from := int32(len(sc.assumptions))
 	sc.assumptions = append(sc.assumptions, sc.assumptions[s.from:s.to]...)
-	sc.assumptions = append(sc.assumptions, assumption{s.splitContender, stance})
+	sc.assumptions = append(sc.assumptions, assumption{s.splitContender, c})
 	return scenario{from: from, to: int32(len(sc.assumptions))}
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // A scratch is the working memory of one call. Its slices keep their capacity between
-// calls, so that a call allocates only its result.
+// calls, so a call allocates only its result.
 type scratch struct {
 	r *model.Release
 	p *Patient
@@ -54,7 +54,7 @@ type scratch struct {
 	suspects             []suspect
 	suspectIndex         []int32   // by condition: one more than its index in suspects
 	suspectProbabilities []float64 // of the suspects, followed by the probability of none of them
-	hasTally             []bool    // by observation: some suspect has a link or a factor
+	hasTally             []bool    // by observation: whether a suspect has a link or a factor
 	tallies              []tally   // by observation
 	seenGroups           []bool    // by group
 	countedGroups        []bool    // by group
@@ -97,7 +97,7 @@ func (s *scratch) reset(r *model.Release, p *Patient) {
 	s.evaluateEvidence()
 }
 
-// observationState is what is known about an observation.
+// observationState is the state of knowledge about an observation.
 type observationState uint8
 
 const (
@@ -107,7 +107,7 @@ const (
 )
 
 // Limits on pooled memory, which keep a scratch below 4 MB. Only patients with about
-// ten positive findings need a larger lattice, and only those with more than fifty
+// ten positive findings need a larger lattice, and only patients with more than fifty
 // need more rows.
 const (
 	maxPooledLattice = 3 << 16

@@ -15,8 +15,8 @@ type Recommendation struct {
 	Channel    model.Channel
 }
 
-// Numbers, as defined by the specification, of the specialists whose choice depends on
-// the patient's age.
+// Numbers of the specialists whose choice depends on the patient's age, as defined by
+// the specification.
 const (
 	generalPractitioner = 1
 	internist           = 2
@@ -24,8 +24,7 @@ const (
 	neonatologist       = 26
 )
 
-// adultAgeMonths is the age in months from which patients no longer see a
-// pediatrician.
+// adultAgeMonths is the age in months at which patients stop seeing a pediatrician.
 const adultAgeMonths = 18 * 12
 
 // Specialists who substitute for each other depending on the patient's age, by number.
@@ -38,10 +37,10 @@ var (
 	adultSubstitutes     = map[uint32]uint32{pediatrician: generalPractitioner, neonatologist: generalPractitioner}
 )
 
-// channelThreshold is the total probability of conditions that require a channel, or a
-// more cautious one, from which the channel is recommended. It equals the threshold
-// from which a condition that needs a doctor leads to a consultation, because both
-// decide whose needs count.
+// channelThreshold is the minimum total probability of conditions that require a
+// channel, or a more cautious one, for the channel to be recommended. It equals the
+// threshold for a consultation, because both determine which conditions are likely
+// enough to count.
 const channelThreshold = consultationThreshold
 
 // Recommend returns the specialist that the patient should see, and the channel. It
@@ -54,9 +53,9 @@ const channelThreshold = consultationThreshold
 // smallest number.
 //
 // The mapping replaces specialists with others, both given by number; specialists that
-// are not in the mapping stay. It applies before the vote, so that specialists with
-// the same replacement win together. A replacement that the release does not contain
-// is ignored.
+// are not in the mapping are kept. It applies before the vote, so that specialists with
+// the same replacement share their votes. A replacement that the release does not
+// contain is ignored.
 //
 // The channel is the more cautious of the channels that the conditions and the triage
 // level require.
@@ -89,7 +88,8 @@ func (s *scratch) substitutes(mapping map[uint32]uint32) []uint32 {
 	return list
 }
 
-// substitute returns the specialist to which the mapping sends the given one.
+// substitute returns the substitute for a specialist according to the mapping, or the
+// specialist itself.
 func (s *scratch) substitute(specialist uint32, mapping map[uint32]uint32) uint32 {
 	if number, ok := mapping[s.r.Specialists[specialist].Number]; ok {
 		if i, ok := s.findSpecialist(number); ok {

@@ -10,34 +10,34 @@ import (
 )
 
 const (
-	// maxQuestions ends every interview.
+	// maxQuestions is the number of questions after which every interview ends.
 	maxQuestions = 30
 	// minQuestions is the number of questions asked before the interview may stop, if
-	// there are that many.
+	// enough questions are available.
 	minQuestions = 4
 	// minQuestionValue is the minimum value of the first question, in nats. It doubles
 	// every valueDoublingQuestions questions, because patients tire.
 	minQuestionValue       = 0.005
 	valueDoublingQuestions = 5.0
-	// decidedProbability is the probability of the leading condition from which a question
-	// must have decidedFactor times the minimum value. It also applies if no condition is
+	// If the leading condition has at least decidedProbability, a question must have
+	// decidedFactor times the minimum value. The factor also applies if no condition is
 	// suspected: a complaint that the catalog does not contain is a case for a doctor,
 	// whatever else the patient has.
 	decidedProbability = 0.95
 	decidedFactor      = 10
-	// minRemainingDanger is the probability of an emergency that presents with a red flag
-	// from which the interview does not stop before asking about the red flag.
+	// minRemainingDanger is the minimum probability of an emergency that presents with a
+	// red flag for the interview to ask about the red flag before it stops.
 	minRemainingDanger = 0.0005
-	// minRemainingEmergency is the same for an observation that is an emergency in its own
-	// right, whatever its cause: one patient in fifty. An interview about low mood must
-	// not end without asking about suicide.
+	// minRemainingEmergency is the corresponding minimum for an observation that is an
+	// emergency in itself, whatever its cause: one patient in fifty. An interview about
+	// low mood must not end without asking about suicide.
 	minRemainingEmergency = 0.02
 	// negligibleValue is the value below which a question carries no useful information.
 	negligibleValue = 1e-4
-	// minLevelChange is the probability that an answer changes the triage level from which
-	// an interview for the level only continues. It doubles every levelDoublingQuestions
-	// questions. For patients drawn from the content, the level then changes in one of
-	// nine if all remaining questions are asked.
+	// minLevelChange is the minimum probability that an answer changes the triage level
+	// for an interview for the level only to continue. It doubles every
+	// levelDoublingQuestions questions. For patients drawn from the content, asking all
+	// remaining questions would then change the level of one in nine.
 	minLevelChange         = 0.03
 	levelDoublingQuestions = 12.0
 )
@@ -57,7 +57,7 @@ func (s *scratch) isOver(next candidate, o Options) bool {
 // not consider red flags.
 func (s *scratch) shouldStop(next candidate, o Options) bool {
 	asked := s.answeredQuestionCount(o)
-	reluctance := math.Exp2(float64(asked) / valueDoublingQuestions)
+	fatigue := math.Exp2(float64(asked) / valueDoublingQuestions)
 	switch {
 	case s.isOver(next, o):
 		return true
@@ -66,9 +66,9 @@ func (s *scratch) shouldStop(next candidate, o Options) bool {
 	case asked < minQuestions:
 		return false
 	case len(s.suspected) == 0 || s.maxSuspectedProbability() >= decidedProbability:
-		return next.value < minQuestionValue*decidedFactor*reluctance
+		return next.value < minQuestionValue*decidedFactor*fatigue
 	default:
-		return next.value < minQuestionValue*reluctance
+		return next.value < minQuestionValue*fatigue
 	}
 }
 
@@ -96,9 +96,9 @@ func (s *scratch) answeredQuestionCount(o Options) int {
 }
 
 // wasAnsweredInInterview reports whether a finding was answered in the interview. If
-// present descendants represent it, the lowest of them decide, so that it makes no
-// difference whether the client also sent it or an observation in between: some of
-// them must be interview answers, and none of them a complaint.
+// present descendants represent the finding, the lowest descendants decide: at least
+// one must be an interview answer, and none may be a complaint. It makes no difference
+// whether the client also sent the finding itself or an observation in between.
 func (p *Patient) wasAnsweredInInterview(r *model.Release, f *finding) bool {
 	if !f.refined {
 		return f.isInterviewAnswer()

@@ -19,38 +19,38 @@ const (
 	// them.
 	SuggestSymptoms SuggestMethod = iota
 	// SuggestRiskFactors suggests the most informative risk factors, except risk factors
-	// that clients provide: geography and weight. If no finding is present, it suggests those
-	// for the sex and age.
+	// that clients provide: geography and weight. If no finding is present, it suggests
+	// risk factors for the sex and age.
 	SuggestRiskFactors
 	// SuggestRedFlags suggests alarming observations related to the evidence. If no
-	// finding is present, it suggests none.
+	// finding is present, it suggests nothing.
 	SuggestRedFlags
 	// SuggestDemographicRiskFactors suggests the most informative risk factors for anyone
 	// of the same sex and age, regardless of the evidence. It omits risk factors already
 	// in the evidence.
 	SuggestDemographicRiskFactors
 	// SuggestEvidenceRiskFactors suggests the most informative risk factors for patients
-	// with the same evidence. If no finding is present, it suggests none.
+	// with the same evidence. If no finding is present, it suggests nothing.
 	SuggestEvidenceRiskFactors
 )
 
-// Suggest returns at most most observations that the patient might add to the
-// evidence, best first. Patients can answer all of them, and all apply to the
-// patient's sex and age. Nothing is known about any of them, including that the parent
-// is absent, and no two of them exclude or imply each other.
-func (e *Engine) Suggest(r *model.Release, p Patient, o Options, method SuggestMethod, most int) []model.ObservationIndex {
+// Suggest returns up to limit observations that the patient might add to the evidence,
+// best first. All of them have a question that patients can answer, apply to the
+// patient's sex and age, and are unknown: their parents are not absent either. No two of
+// them exclude or imply each other.
+func (e *Engine) Suggest(r *model.Release, p Patient, o Options, method SuggestMethod, limit int) []model.ObservationIndex {
 	s := e.getScratch(r, p.forOptions(o))
 	defer e.putScratch(s)
-	return s.collectSuggestions(method, most)
+	return s.collectSuggestions(method, limit)
 }
 
 // collectSuggestions returns the best suggestions of the method.
-func (s *scratch) collectSuggestions(method SuggestMethod, most int) []model.ObservationIndex {
+func (s *scratch) collectSuggestions(method SuggestMethod, limit int) []model.ObservationIndex {
 	s.suggested = s.suggested[:0]
 	if method == SuggestDemographicRiskFactors {
 		s.inferFromDemographics()
 		s.suggestRiskFactors(s.possibleCauses())
-		return s.selectSuggestions(most)
+		return s.selectSuggestions(limit)
 	}
 	s.infer()
 	switch method {
@@ -63,11 +63,11 @@ func (s *scratch) collectSuggestions(method SuggestMethod, most int) []model.Obs
 	default:
 		s.suggestSymptoms()
 	}
-	return s.selectSuggestions(most)
+	return s.selectSuggestions(limit)
 }
 
-// A suggestion is an observation and its sort key: smaller depth first, then greater
-// worth, then greater chance, then smaller ID.
+// A suggestion is an observation and its sort key: smaller depth first, then higher
+// score, then higher probability, then smaller ID.
 type suggestion struct {
 	observation        model.ObservationIndex
 	depth              int
@@ -75,24 +75,24 @@ type suggestion struct {
 }
 
 // addSuggestion adds a suggestion.
-func (s *scratch) addSuggestion(o model.ObservationIndex, depth int, worth, chance float64) {
-	s.suggested = append(s.suggested, suggestion{o, depth, worth, chance})
+func (s *scratch) addSuggestion(o model.ObservationIndex, depth int, score, probability float64) {
+	s.suggested = append(s.suggested, suggestion{o, depth, score, probability})
 }
 
-// selectSuggestions returns the best suggestions. Of suggestions that exclude or imply
-// each other, it returns only the best.
-func (s *scratch) selectSuggestions(most int) []model.ObservationIndex {
+// selectSuggestions returns the best suggestions. If suggestions exclude or imply each
+// other, it returns only the best of them.
+func (s *scratch) selectSuggestions(limit int) []model.ObservationIndex {
 	slices.SortFunc(s.suggested, func(a, b suggestion) int {
 		return cmp.Or(cmp.Compare(a.depth, b.depth), cmp.Compare(b.score, a.score),
 			cmp.Compare(b.probability, a.probability), cmp.Compare(a.observation, b.observation))
 	})
-	picked := make([]model.ObservationIndex, 0, max(min(most, len(s.suggested)), 0))
+	picked := make([]model.ObservationIndex, 0, max(min(limit, len(s.suggested)), 0))
 	for _, suggested := range s.suggested {
-		if len(picked) >= most {
+		if len(picked) >= limit {
 			break
 		}
 		o := suggested.observation
-		if !slices.ContainsFunc(picked, func(other model.ObservationIndex) bool { return s.overlaps(o, other) }) {
+		if !slices.ContainsFunc(picked, func(previous model.ObservationIndex) bool { return s.overlaps(o, previous) }) {
 			picked = append(picked, o)
 		}
 	}
@@ -106,9 +106,9 @@ func (s *scratch) overlaps(a, b model.ObservationIndex) bool {
 	return group != model.None && group == s.r.Observations[b].Group || isDescendant(s.r, a, b) || isDescendant(s.r, b, a)
 }
 
-// minSuggestedProbability is the probability, one patient in a hundred, from which a
-// symptom is suggested: a rarer symptom is not often reported, and the interview asks
-// about it if it is informative.
+// minSuggestedProbability is the minimum probability for a symptom to be suggested: one
+// patient in a hundred. Rarer symptoms are not often reported, and the interview asks
+// about them if they are informative.
 const minSuggestedProbability = 0.01
 
 // suggestSymptoms suggests the most likely symptoms, and then details of present ones:
@@ -121,12 +121,12 @@ func (s *scratch) suggestSymptoms() {
 		if !s.isAskable(o) {
 			continue
 		}
-		depth, chance := 0, 1-s.absence[o]
+		depth, probability := 0, 1-s.absence[o]
 		if parent := s.r.Observations[o].Parent; parent != model.None {
-			depth, chance = 1, clampedRatio(chance, 1-s.absence[parent])
+			depth, probability = 1, clampedRatio(probability, 1-s.absence[parent])
 		}
-		if chance >= minSuggestedProbability {
-			s.addSuggestion(o, depth, chance, chance)
+		if probability >= minSuggestedProbability {
+			s.addSuggestion(o, depth, probability, probability)
 		}
 	}
 }
@@ -148,10 +148,10 @@ func (s *scratch) computeAbsence() {
 	}
 }
 
-// suggestRiskFactors suggests the risk factors that are most informative about which
-// of some conditions the patient has.
-func (s *scratch) suggestRiskFactors(among []int32) {
-	s.findSuspects(among, dangerousFloor)
+// suggestRiskFactors suggests the risk factors that best distinguish the given
+// conditions.
+func (s *scratch) suggestRiskFactors(conditions []int32) {
+	s.findSuspects(conditions, dangerousFloor)
 	s.tallySuspects()
 	from, to := s.r.ObservationsOfKind(model.RiskFactor)
 	for o := from; o < to; o++ {

@@ -9,35 +9,35 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// The condition part of a triage level depends on the probability that some condition
-// of a level or above is present. Sending a patient with an emergency home is the
-// worst error, and an unnecessary consultation the mildest, so that the thresholds
-// decrease as the levels rise. They were calibrated on patients drawn from the
-// content: with these values, nine of ten emergencies are sent to an emergency
-// department, and so is one of a hundred harmless cases.
+// The triage level of the conditions depends on the probability that a condition of a
+// level or above is present. Sending a patient with an emergency home is the worst
+// error, and an unnecessary consultation the mildest, so the thresholds decrease as the
+// levels rise. They were calibrated on patients drawn from the content: with these
+// values, nine in ten emergencies and one in a hundred harmless cases are sent to an
+// emergency department.
 const (
-	// ambulanceThreshold and emergencyLikelyThreshold are the probabilities from which an
-	// emergency is a leading explanation: one patient in four has it.
+	// ambulanceThreshold and emergencyLikelyThreshold are the minimum probabilities for an
+	// emergency to be a leading explanation: one patient in four has it.
 	ambulanceThreshold       = 0.25
 	emergencyLikelyThreshold = 0.25
-	// emergencyPossibleThreshold is the probability, one in twenty, from which an
-	// emergency department must rule out an emergency.
+	// emergencyPossibleThreshold is the minimum probability for an emergency department to
+	// rule out an emergency: one in twenty.
 	emergencyPossibleThreshold = 0.05
-	// emergencyRuleOutThreshold is the probability from which a doctor must rule out an
+	// emergencyRuleOutThreshold is the minimum probability for a doctor to rule out an
 	// emergency within a day: one in fifty. Emergency physicians discharge patients with
-	// chest pain at one in a hundred (Than et al. 2013), but with one specific emergency in mind;
-	// this threshold applies to the sum over the 220 emergencies of the catalog, many of
-	// which keep a small probability in most patients.
+	// chest pain at one in a hundred (Than et al. 2013), but that is the risk of one
+	// specific emergency. This threshold applies to the sum over the 220 emergencies in
+	// the catalog, many of which keep a small probability in most patients.
 	emergencyRuleOutThreshold = 0.02
-	// promptConsultationThreshold is the probability, one in eight, of a condition of
-	// consultation_24 or above from which a doctor sees the patient within a day.
+	// promptConsultationThreshold is the minimum probability of a condition of
+	// consultation_24 or above for a doctor to see the patient within a day: one in eight.
 	promptConsultationThreshold = 0.12
-	// consultationThreshold is the probability of a condition that needs a doctor from
-	// which the patient sees one.
+	// consultationThreshold is the minimum probability of a condition that needs a doctor
+	// for the patient to see one.
 	consultationThreshold = 0.15
-	// selfCareThreshold is the probability of a harmless condition from which self-care
-	// suffices, if no other threshold is reached. Below it, the complaint is unexplained,
-	// and unexplained complaints need a doctor.
+	// selfCareThreshold is the minimum probability of a harmless condition for self-care
+	// to suffice, if no other threshold is reached. Below it, the complaint is
+	// unexplained, and unexplained complaints need a doctor.
 	selfCareThreshold = 0.4
 )
 
@@ -72,7 +72,7 @@ type SeriousObservation struct {
 	Seriousness model.Seriousness
 }
 
-// A Triage is how urgent the patient's case is, and why.
+// A Triage describes how urgent the patient's case is, and why.
 type Triage struct {
 	Level     model.TriageLevel
 	RootCause RootCause
@@ -137,8 +137,8 @@ func (s *scratch) triageLevel() (model.TriageLevel, RootCause) {
 	}
 }
 
-// evaluateEvidence computes the triage level of present observations and tuples, and
-// of the tuples that lack one observation.
+// evaluateEvidence computes the triage level of the present observations and complete
+// tuples, and the levels of tuples with one missing observation.
 func (s *scratch) evaluateEvidence() {
 	s.evidenceLevel = model.NoTriageLevel
 	for _, o := range s.p.present {
@@ -157,14 +157,14 @@ func (s *scratch) evaluateEvidence() {
 }
 
 // tupleLevel returns the triage level of a tuple, which is at least the level of a
-// serious observation. An observation that completes a tuple is a red flag, and a red
-// flag may explain away an emergency that was suspected before. This minimum ensures
-// that the patient is still seen within a day, even if the tuple has a lower level.
+// serious observation. An observation that completes a tuple is a red flag, which may
+// explain away a previously suspected emergency. This minimum ensures that the patient
+// is still seen within a day, even if the tuple has a lower level.
 func tupleLevel(t *model.Tuple) model.TriageLevel { return max(t.Level, model.Consultation24) }
 
 // missingItem returns an observation of a tuple that is not present, and the number of
-// such observations, counting no further than two.
-func (s *scratch) missingItem(t *model.Tuple) (missingItem model.ObservationIndex, count int) {
+// such observations, counting up to two.
+func (s *scratch) missingItem(t *model.Tuple) (missing model.ObservationIndex, count int) {
 	for _, o := range model.Slice(s.r.TupleItems, t.Observations) {
 		if s.state[o] == statePresent {
 			continue
@@ -172,12 +172,12 @@ func (s *scratch) missingItem(t *model.Tuple) (missingItem model.ObservationInde
 		if count++; count == 2 {
 			break
 		}
-		missingItem = o
+		missing = o
 	}
-	return missingItem, count
+	return missing, count
 }
 
-// standaloneLevels are the triage levels that a present observation requires alone, by its
+// standaloneLevels are the triage levels that a present observation requires alone, by
 // seriousness.
 var standaloneLevels = [...]model.TriageLevel{
 	model.NotSerious:                    model.NoTriageLevel,
@@ -227,25 +227,25 @@ func (s *scratch) conditionLevelProbabilities() (mass [model.EmergencyAmbulance 
 	return mass
 }
 
-// probabilityOfAny returns the probability that at least one of the selected
-// conditions that cause a reported finding is present. The other conditions are as
+// probabilityOfAny returns the probability that at least one of the conditions that
+// cause a reported finding and match the predicate is present. Other conditions are as
 // likely as in the general population.
-func (s *scratch) probabilityOfAny(some func(*model.Condition) bool) float64 {
-	spared := 1.0
+func (s *scratch) probabilityOfAny(matches func(*model.Condition) bool) float64 {
+	absent := 1.0
 	for _, c := range s.suspected {
-		if some(&s.r.Conditions[c]) {
-			spared *= 1 - s.posterior[c]
+		if matches(&s.r.Conditions[c]) {
+			absent *= 1 - s.posterior[c]
 		}
 	}
-	return 1 - spared
+	return 1 - absent
 }
 
 // seriousObservations returns the present observations that are serious alone or
 // together with others.
 func (s *scratch) seriousObservations() []SeriousObservation {
-	list, together := []SeriousObservation{}, s.tupleSeriousness()
+	list, byTuple := []SeriousObservation{}, s.tupleSeriousness()
 	for _, o := range s.p.present {
-		if v := max(s.r.Observations[o].Seriousness, together[o]); v != model.NotSerious {
+		if v := max(s.r.Observations[o].Seriousness, byTuple[o]); v != model.NotSerious {
 			list = append(list, SeriousObservation{o, v})
 		}
 	}
@@ -253,10 +253,10 @@ func (s *scratch) seriousObservations() []SeriousObservation {
 	return list
 }
 
-// tupleSeriousness returns the seriousness of observations as part of a present tuple
-// with a higher level than each of its observations alone.
+// tupleSeriousness returns the seriousness of the observations in each complete tuple
+// whose level is higher than that of any of its observations alone.
 func (s *scratch) tupleSeriousness() map[model.ObservationIndex]model.Seriousness {
-	together := map[model.ObservationIndex]model.Seriousness{}
+	seriousness := map[model.ObservationIndex]model.Seriousness{}
 	for i := range s.r.Tuples {
 		t := &s.r.Tuples[i]
 		items, v := model.Slice(s.r.TupleItems, t.Observations), levelSeriousness(tupleLevel(t))
@@ -265,10 +265,10 @@ func (s *scratch) tupleSeriousness() map[model.ObservationIndex]model.Seriousnes
 			continue
 		}
 		for _, o := range items {
-			together[o] = max(together[o], v)
+			seriousness[o] = max(seriousness[o], v)
 		}
 	}
-	return together
+	return seriousness
 }
 
 // levelSeriousness returns the seriousness that requires a level, the inverse of
