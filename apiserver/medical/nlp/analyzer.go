@@ -9,28 +9,28 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// A word is a token with its entries in the release and its role in the text.
+// A word is a token with its entry in the release and its role in the text.
 type word struct {
 	textToken
 	stem  model.Stem
 	terms []model.Term
-	// compoundTerms are the terms of the word that this token forms with the token at
-	// compoundEnd, from which it was written separately, as in "head ache".
+	// compoundTerms are the terms of the compound that this token forms with the token at
+	// compoundEnd, if they were written as two words, as in "head ache".
 	compoundTerms []model.Term
 	compoundEnd   int
 	known         bool // in the release or its language
 	respelled     bool // recognized as a common misspelling
 	filler        bool
-	// Roles of punctuation: a separator of list items, a symbol that links like a
-	// conjunction, a bracket, the end of a clause, a question mark. endsSentence reports
-	// that no wording continues past the token.
+	// Roles of punctuation: a separator of list items, a symbol that links items like a
+	// conjunction, a bracket, the end of a clause, or a question mark. endsSentence is
+	// true if no wording continues past the token.
 	comma, linksItems, bracket, endsClause, isQuestionMark, endsSentence bool
 	ordinal                                                              bool // a full stop that makes the number before it an ordinal
-	// Roles assigned by cues: the token is a conjunction of list items, opens a clause,
-	// names the patient or the writer, separates the following clause from the text
-	// before, or contrasts with it, as "but" does.
+	// Roles assigned by cues: the token joins list items, opens a clause, names the
+	// patient or the writer, or separates the following clause from the preceding text.
+	// contrasts is true for words such as "but".
 	joinsItems, opensClause, namesPatient, namesWriter, dividesClauses, contrasts bool
-	// negates reports whether the token alone negates: a word that is a negation cue, or a
+	// negates is true if the token alone is a negation: a negation cue of one word, or a
 	// minus sign, as in "fever (-)".
 	negates  bool
 	sentence int32
@@ -45,125 +45,125 @@ type analyzer struct {
 	tokenizer tokenizer
 	speller   speller
 	words     []word
-	// ordinaryLookups counts the unknown words looked up among ordinary words.
+	// ordinaryLookups is the number of unknown words looked up among ordinary words.
 	ordinaryLookups int
 }
 
-// analyze tokenizes a text and looks its words up. Unless keepSpelling is set, it
-// corrects misspelled words and splits two words that were written as one.
-func (d *analyzer) analyze(r *model.Release, text string, keepSpelling bool) {
-	d.r, d.speller.r = r, r
-	d.words, d.ordinaryLookups = d.words[:0], 0
-	d.tokenizer = tokenizer{tokens: d.tokenizer.tokens[:0], isWord: d.isKnown}
-	d.tokenizer.tokenize(text)
-	for _, t := range d.tokenizer.tokens {
-		w := d.lookUp(t)
-		if keepSpelling || w.kind != wordToken || !d.applyRespelling(t) && !d.correct(w) {
-			d.words = append(d.words, w)
+// analyze tokenizes a text and looks up its words. Unless keepSpelling is set, it
+// corrects misspelled words, and splits words that were written as one.
+func (a *analyzer) analyze(r *model.Release, text string, keepSpelling bool) {
+	a.r, a.speller.r = r, r
+	a.words, a.ordinaryLookups = a.words[:0], 0
+	a.tokenizer = tokenizer{tokens: a.tokenizer.tokens[:0], isWord: a.isKnown}
+	a.tokenizer.tokenize(text)
+	for _, t := range a.tokenizer.tokens {
+		w := a.lookUp(t)
+		if keepSpelling || w.kind != wordToken || !a.applyRespelling(t) && !a.correct(w) {
+			a.words = append(a.words, w)
 		}
 	}
-	d.classifyPunctuation()
-	d.numberSentences()
+	a.classifyPunctuation()
+	a.numberSentences()
 	if !keepSpelling {
-		d.markCompounds()
+		a.markCompounds()
 	}
 }
 
 // lookUp returns the word for a token, with its terms.
-func (d *analyzer) lookUp(t textToken) word {
+func (a *analyzer) lookUp(t textToken) word {
 	w := word{textToken: t, time: none}
 	if w.folded == "" {
 		return w
 	}
-	if w.stem, w.known = d.r.FindWord(w.folded); w.known {
-		w.terms = model.Slice(d.r.TermRefs, w.stem.Terms)
+	if w.stem, w.known = a.r.FindWord(w.folded); w.known {
+		w.terms = model.Slice(a.r.TermRefs, w.stem.Terms)
 		w.filler = w.stem.IsFiller
 		return w
 	}
 	w.stem = model.Stem{Number: math.NaN()}
-	_, w.known = d.r.WordFrequency(w.folded)
+	_, w.known = a.r.WordFrequency(w.folded)
 	return w
 }
 
 // isKnown reports whether a folded word is in the release or its language.
-func (d *analyzer) isKnown(folded string) bool {
-	if _, known := d.r.WordFrequency(folded); known {
+func (a *analyzer) isKnown(folded string) bool {
+	if _, known := a.r.WordFrequency(folded); known {
 		return true
 	}
-	_, known := d.r.FindWord(folded)
+	_, known := a.r.FindWord(folded)
 	return known
 }
 
-// isTerm reports whether patterns use a folded word.
-func (d *analyzer) isTerm(folded string) bool {
-	_, known := d.r.WordFrequency(folded)
+// isTerm reports whether any pattern uses a folded word.
+func (a *analyzer) isTerm(folded string) bool {
+	_, known := a.r.WordFrequency(folded)
 	if !known {
 		return false
 	}
-	found, _ := d.r.FindWord(folded)
+	found, _ := a.r.FindWord(folded)
 	return found.Terms.Len() > 0
 }
 
 // applyRespelling appends the intended word for a common misspelling. It returns false
-// if the token is not one.
-func (d *analyzer) applyRespelling(t textToken) bool {
-	right, known := d.r.CorrectSpelling(t.folded)
+// if the token is not a common misspelling.
+func (a *analyzer) applyRespelling(t textToken) bool {
+	intended, known := a.r.CorrectSpelling(t.folded)
 	if known {
-		d.addCorrected(t, right)
-		d.words[len(d.words)-1].respelled = true
+		a.addCorrected(t, intended)
+		a.words[len(a.words)-1].respelled = true
 	}
 	return known
 }
 
 // correct appends the correction of an unknown word: a pattern word one edit away, two
-// words that were written as one, or a pattern word two edits away, unless an ordinary
-// word is closer. A word with a known stem may be a misspelled form of another word,
-// as "vomitted" is, but "spining" must not become "spine". correct returns false if it
+// words that were written as one, or a pattern word two edits away if no ordinary word
+// is closer. A word with a known stem may be a misspelled form of another word, as
+// "vomitted" is, but "spining" must not become "spine". correct returns false if it
 // appends nothing.
-func (d *analyzer) correct(w word) bool {
-	if w.known && !d.speller.isDoubtful(w.folded) {
+func (a *analyzer) correct(w word) bool {
+	if w.known && !a.speller.isDoubtful(w.folded) {
 		return false
 	}
-	if near, ok := d.speller.suggest(w.folded, 1); ok {
-		d.addCorrected(w.textToken, d.r.Text(d.r.DeletionWords[near.word]))
+	if nearest, ok := a.speller.suggest(w.folded, 1); ok {
+		a.addCorrected(w.textToken, a.r.Text(a.r.DeletionWords[nearest.word]))
 		return true
 	}
 	if w.known {
 		return false
 	}
-	if at, ok := d.speller.splitCompound(w.folded, d.isTerm); ok {
-		d.addSplit(w, at)
+	if end, ok := a.speller.splitCompound(w.folded, a.isTerm); ok {
+		a.addSplit(w, end)
 		return true
 	}
-	far, ok := d.speller.suggest(w.folded, 2)
+	distant, ok := a.speller.suggest(w.folded, 2)
 	if !ok {
 		return false
 	}
-	meant, ordinary := d.nearOrdinaryWord(w.folded)
+	intended, ordinary := a.nearOrdinaryWord(w.folded)
 	if !ordinary {
-		meant = d.r.Text(d.r.DeletionWords[far.word])
+		intended = a.r.Text(a.r.DeletionWords[distant.word])
 	}
-	if meant != "" {
-		d.addCorrected(w.textToken, meant)
+	if intended != "" {
+		a.addCorrected(w.textToken, intended)
 	}
-	return meant != ""
+	return intended != ""
 }
 
 // maxOrdinaryLookups is the maximum number of unknown words per text to look up among
-// ordinary words, which is the most expensive step. Unknown words beyond it are
+// ordinary words, which is the most expensive step. Beyond the limit, unknown words are
 // corrected by one edit at most.
 const maxOrdinaryLookups = 8
 
 // nearOrdinaryWord reports whether an ordinary word is, or may be, one edit away. If
 // that word is also a form of a pattern word, nearOrdinaryWord returns it as the
-// correction; other ordinary words are irrelevant here.
-func (d *analyzer) nearOrdinaryWord(folded string) (meant string, ok bool) {
-	if d.ordinaryLookups++; d.ordinaryLookups > maxOrdinaryLookups {
+// correction.
+func (a *analyzer) nearOrdinaryWord(folded string) (intended string, ok bool) {
+	if a.ordinaryLookups++; a.ordinaryLookups > maxOrdinaryLookups {
 		return "", true
 	}
-	letters, _ := d.speller.readLetters(folded)
-	for _, near := range d.r.SimilarWords(folded) {
-		if ok = true; sameInitial(letters, near) && d.isTerm(near) {
+	letters, _ := a.speller.readLetters(folded)
+	for _, near := range a.r.SimilarWords(folded) {
+		if ok = true; sameInitial(letters, near) && a.isTerm(near) {
 			return near, true
 		}
 	}
@@ -171,48 +171,48 @@ func (d *analyzer) nearOrdinaryWord(folded string) (meant string, ok bool) {
 }
 
 // addCorrected appends a token with its text replaced by the intended word.
-func (d *analyzer) addCorrected(t textToken, meant string) {
-	t.folded, t.text, t.corrected = meant, matchCase(t.text, meant), true
-	d.words = append(d.words, d.lookUp(t))
+func (a *analyzer) addCorrected(t textToken, intended string) {
+	t.folded, t.text, t.corrected = intended, matchCase(t.text, intended), true
+	a.words = append(a.words, a.lookUp(t))
 }
 
-// addSplit appends the two words that w consists of. The first one ends at byte offset
-// at of the folded text.
-func (d *analyzer) addSplit(w word, at int) {
+// addSplit appends the two words that form w. The first one ends at the given byte
+// offset of the folded text.
+func (a *analyzer) addSplit(w word, end int) {
 	first, second := w.textToken, w.textToken
 	first.breakAfter, second.spaceBefore = false, true
-	d.addCorrected(first, w.folded[:at])
+	a.addCorrected(first, w.folded[:end])
 	second.text = strings.ToLower(second.text)
-	d.addCorrected(second, w.folded[at:])
+	a.addCorrected(second, w.folded[end:])
 }
 
-// markCompounds finds compounds of the patterns that were written as two words. The
-// two words keep their own meanings as well.
-func (d *analyzer) markCompounds() {
-	for i := range d.words {
+// markCompounds finds compounds in patterns that were written as two words in the text.
+// The two words keep their own meanings as well.
+func (a *analyzer) markCompounds() {
+	for i := range a.words {
 		next := i + 1
-		if next < len(d.words) && d.words[next].text == "-" {
+		if next < len(a.words) && a.words[next].text == "-" {
 			next++
 		}
-		if next < len(d.words) && d.canJoin(i) && d.canJoin(next) {
-			whole := d.words[i].folded + d.words[next].folded
-			if _, known := d.r.WordFrequency(whole); known {
-				found, _ := d.r.FindWord(whole)
-				d.words[i].compoundTerms, d.words[i].compoundEnd = model.Slice(d.r.TermRefs, found.Terms), next
+		if next < len(a.words) && a.canJoin(i) && a.canJoin(next) {
+			whole := a.words[i].folded + a.words[next].folded
+			if _, known := a.r.WordFrequency(whole); known {
+				found, _ := a.r.FindWord(whole)
+				a.words[i].compoundTerms, a.words[i].compoundEnd = model.Slice(a.r.TermRefs, found.Terms), next
 			}
 		}
 	}
 }
 
-func (d *analyzer) canJoin(i int) bool {
-	w := &d.words[i]
+func (a *analyzer) canJoin(i int) bool {
+	w := &a.words[i]
 	return w.kind == wordToken && len(w.folded) >= minPartLetters && len(w.folded) <= maxLetters
 }
 
 // classifyPunctuation sets the roles of punctuation tokens.
-func (d *analyzer) classifyPunctuation() {
-	for i := range d.words {
-		w := &d.words[i]
+func (a *analyzer) classifyPunctuation() {
+	for i := range a.words {
+		w := &a.words[i]
 		w.endsSentence = w.breakAfter
 		if w.kind != markToken {
 			continue
@@ -221,13 +221,13 @@ func (d *analyzer) classifyPunctuation() {
 		case ",", "،", "、", "，", "•", "|":
 			w.comma = true
 		case "/", "&", "+":
-			links := (!d.isSingleLetter(i-1) || !d.isSingleLetter(i+1) || w.spaceBefore || d.words[i+1].spaceBefore) && !d.isSign(i)
+			links := (!a.isSingleLetter(i-1) || !a.isSingleLetter(i+1) || w.spaceBefore || a.words[i+1].spaceBefore) && !a.isSign(i)
 			w.comma, w.linksItems = links, links
 		case "-", "–", "−":
-			w.negates = d.isSign(i)
-			w.comma = !w.negates && w.spaceBefore && i+1 < len(d.words) && d.words[i+1].spaceBefore
+			w.negates = a.isSign(i)
+			w.comma = !w.negates && w.spaceBefore && i+1 < len(a.words) && a.words[i+1].spaceBefore
 		case ".", "…", "..":
-			d.classifyFullStop(i)
+			a.classifyFullStop(i)
 		case "!", ";", "—", "―", "。", "！", "‼":
 			w.endsClause, w.endsSentence = true, true
 		case "?", "？", "؟", "⁇", "⁈", "⁉", "¿":
@@ -238,12 +238,12 @@ func (d *analyzer) classifyPunctuation() {
 	}
 }
 
-// hasSignBefore reports whether a token follows a plus or a dash that is a sign.
-func (d *analyzer) hasSignBefore(before int) bool {
+// hasSignBefore reports whether a plus or a dash before a token is a sign.
+func (a *analyzer) hasSignBefore(before int) bool {
 	for i := range before {
-		switch d.words[i].text {
+		switch a.words[i].text {
 		case "+", "-", "–", "−":
-			if d.isSign(i) {
+			if a.isSign(i) {
 				return true
 			}
 		}
@@ -252,17 +252,18 @@ func (d *analyzer) hasSignBefore(before int) bool {
 }
 
 // isSign reports whether a plus or a dash marks presence or absence, as in clinical
-// notes: alone in brackets, or after a word with nothing following, "fever -, cough
-// (+)". A single dash at the end of the text is an unfinished sentence, not a sign.
-func (d *analyzer) isSign(i int) bool {
-	if i+1 == len(d.words) && !d.hasSignBefore(i) {
+// notes: it is alone in brackets, or follows the last word of an item, as in "fever -,
+// cough (+)". A single dash at the end of the text is an unfinished sentence, not a
+// sign.
+func (a *analyzer) isSign(i int) bool {
+	if i+1 == len(a.words) && !a.hasSignBefore(i) {
 		return false
 	}
-	last := d.words[i].breakAfter || i+1 == len(d.words)
+	last := a.words[i].breakAfter || i+1 == len(a.words)
 	if i == 0 || last {
-		return i > 0 && d.words[i-1].kind == wordToken && !d.words[i-1].breakAfter
+		return i > 0 && a.words[i-1].kind == wordToken && !a.words[i-1].breakAfter
 	}
-	switch before, after := d.words[i-1], d.words[i+1]; after.text {
+	switch before, after := a.words[i-1], a.words[i+1]; after.text {
 	case ")", "]":
 		return before.text == "(" || before.text == "["
 	case ",", ";", ".":
@@ -271,60 +272,60 @@ func (d *analyzer) isSign(i int) bool {
 	return false
 }
 
-// isSingleLetter reports whether a token is a single letter, such as those of "p.m."
-// and "w/o".
-func (d *analyzer) isSingleLetter(i int) bool {
-	return i >= 0 && i < len(d.words) && d.words[i].kind == wordToken && len(d.words[i].folded) == 1
+// isSingleLetter reports whether a token is a single letter, such as the letters in
+// "p.m." and "w/o".
+func (a *analyzer) isSingleLetter(i int) bool {
+	return i >= 0 && i < len(a.words) && a.words[i].kind == wordToken && len(a.words[i].folded) == 1
 }
 
 // numberSentences sets the sentence number of each word.
-func (d *analyzer) numberSentences() {
+func (a *analyzer) numberSentences() {
 	sentence := int32(0)
-	for i := range d.words {
-		d.words[i].sentence = sentence
-		if d.words[i].endsSentence {
+	for i := range a.words {
+		a.words[i].sentence = sentence
+		if a.words[i].endsSentence {
 			sentence++
 		}
 	}
 }
 
-// classifyFullStop sets the role of a full stop. It has none in abbreviations such as
-// "p.m." and after ordinals. Several full stops in a row end a clause, but a wording
-// may continue past them, because people type them as a pause.
-func (d *analyzer) classifyFullStop(i int) {
-	w := &d.words[i]
-	if w.ordinal = d.isOrdinal(i); w.ordinal || d.isAbbreviation(i) {
+// classifyFullStop sets the role of a full stop. Full stops in abbreviations such as
+// "p.m." and after ordinals have no role. Several full stops in a row end a clause, but
+// a wording may continue past them, because people type them as a pause.
+func (a *analyzer) classifyFullStop(i int) {
+	w := &a.words[i]
+	if w.ordinal = a.isOrdinal(i); w.ordinal || a.isAbbreviation(i) {
 		return
 	}
-	w.endsClause = !d.isFullStop(i - 1)
-	inRow := w.text != "." || d.isFullStop(i-1) || d.isFullStop(i+1)
+	w.endsClause = !a.isFullStop(i - 1)
+	inRow := w.text != "." || a.isFullStop(i-1) || a.isFullStop(i+1)
 	w.endsSentence = w.endsSentence || !inRow
 }
 
-// isOrdinal reports whether a full stop makes the preceding number an ordinal, as it
-// does before a unit of time: "in der 30. Woche".
-func (d *analyzer) isOrdinal(i int) bool {
-	return i > 0 && i+1 < len(d.words) && d.words[i].text == "." && !d.words[i].spaceBefore && !d.words[i].breakAfter &&
-		d.words[i-1].kind == numberToken && d.words[i+1].stem.Minutes > 0
+// isOrdinal reports whether a full stop makes the preceding number an ordinal, as before
+// a unit of time: "in der 30. Woche".
+func (a *analyzer) isOrdinal(i int) bool {
+	return i > 0 && i+1 < len(a.words) && a.words[i].text == "." && !a.words[i].spaceBefore && !a.words[i].breakAfter &&
+		a.words[i-1].kind == numberToken && a.words[i+1].stem.Minutes > 0
 }
 
-func (d *analyzer) isFullStop(i int) bool {
-	return i >= 0 && i < len(d.words) && d.words[i].text == "."
+func (a *analyzer) isFullStop(i int) bool {
+	return i >= 0 && i < len(a.words) && a.words[i].text == "."
 }
 
-// isAbbreviation reports whether a full stop follows a single letter that is next to
-// another one.
-func (d *analyzer) isAbbreviation(i int) bool {
-	glued := func(i int) bool { return i >= 0 && i < len(d.words) && !d.words[i].spaceBefore }
-	if d.words[i].text != "." || !d.isSingleLetter(i-1) || d.words[i].spaceBefore {
+// isAbbreviation reports whether a full stop follows a single letter that is part of an
+// abbreviation with several letters.
+func (a *analyzer) isAbbreviation(i int) bool {
+	isAttached := func(i int) bool { return i >= 0 && i < len(a.words) && !a.words[i].spaceBefore }
+	if a.words[i].text != "." || !a.isSingleLetter(i-1) || a.words[i].spaceBefore {
 		return false
 	}
-	return d.isSingleLetter(i+1) && glued(i+1) || d.isFullStop(i-2) && glued(i-1) && glued(i-2) && d.isSingleLetter(i-3)
+	return a.isSingleLetter(i+1) && isAttached(i+1) || a.isFullStop(i-2) && isAttached(i-1) && isAttached(i-2) && a.isSingleLetter(i-3)
 }
 
 // release drops the references to the text and the release.
-func (d *analyzer) release() {
-	clear(d.words)
-	clear(d.tokenizer.tokens)
-	d.r, d.speller.r, d.tokenizer.isWord = nil, nil, nil
+func (a *analyzer) release() {
+	clear(a.words)
+	clear(a.tokenizer.tokens)
+	a.r, a.speller.r, a.tokenizer.isWord = nil, nil, nil
 }

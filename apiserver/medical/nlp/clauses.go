@@ -18,26 +18,25 @@ const (
 	// maxMergedClauses is the maximum number of adjacent clauses that are classified
 	// together.
 	maxMergedClauses = 3
-	// minCueWeight is the weight from which a cue counts as a content word of the
+	// minCueWeight is the minimum weight for a cue to count as a content word in the
 	// classification, such as "can't" in "can't bend my knee".
 	minCueWeight = 1.0
 )
 
-// A clause is a run of tokens between two separators of any kind, or words such as
-// "but".
+// A clause is a run of tokens between two separators, including words such as "but".
 type clause struct {
 	from, to       int
 	findings       []int // findings with a token in the clause
 	startsSentence bool  // the clause starts a sentence
 }
 
-// classifyClauses adds the findings of clauses that no wording covers. It returns
-// false if nothing changes.
+// classifyClauses adds findings for clauses that no wording covers. It reports whether
+// the findings changed.
 func (p *parser) classifyClauses() bool {
 	p.classifier.prepare(&p.matcher, p.isApplicable)
 	p.markCues()
 	p.splitClauses()
-	alone, before, replaced := p.standaloneMinChance(), len(p.findings), false
+	minChance, before, replaced := p.standaloneMinChance(), len(p.findings), false
 	for from, to := 0, 0; from < len(p.clauses); from = to {
 		to = from + 1
 		if len(p.clauses[from].findings) > 0 {
@@ -47,7 +46,7 @@ func (p *parser) classifyClauses() bool {
 		for to < len(p.clauses) && !p.clauses[to].startsSentence && len(p.clauses[to].findings) == 0 {
 			to++
 		}
-		p.segmentClauses(p.clauses[from:to], alone)
+		p.segmentClauses(p.clauses[from:to], minChance)
 	}
 	changed := replaced || len(p.findings) > before
 	p.findings = slices.DeleteFunc(p.findings, func(f finding) bool { return f.dropped })
@@ -69,13 +68,13 @@ func (p *parser) markCues() {
 func (p *parser) isCue(token int) bool { return p.cueByToken[token].IsCue() }
 
 // standaloneMinChance returns the minimum probability in a clause without findings. It
-// is low until there is a symptom, because an interview needs one, patients can remove
-// a wrong one, and texts about the reason for a visit rarely state no symptom.
+// is low until there is a symptom, because an interview needs a symptom, patients can
+// remove a wrong one, and texts about the reason for a visit almost always state one.
 func (p *parser) standaloneMinChance() float64 {
-	heard := len(p.query.Context) > 0 || slices.ContainsFunc(p.findings, func(f finding) bool {
+	hasSymptom := len(p.query.Context) > 0 || slices.ContainsFunc(p.findings, func(f finding) bool {
 		return !f.unasserted && !f.absent && p.r.Observations[f.observation].Kind == model.Symptom
 	})
-	if heard {
+	if hasSymptom {
 		return minChance
 	}
 	return minChanceFirstSymptom
@@ -99,12 +98,12 @@ func (p *parser) splitClauses() {
 		}
 		p.clauses = append(p.clauses, clause{from: i, to: i + 1, startsSentence: i == 0 || words[i-1].endsSentence})
 	}
-	at := 0
+	clause := 0
 	for i := range p.findings {
-		for first := int(p.findingTokens(&p.findings[i])[0]); p.clauses[at].to <= first; {
-			at++
+		for first := int(p.findingTokens(&p.findings[i])[0]); p.clauses[clause].to <= first; {
+			clause++
 		}
-		p.clauses[at].findings = append(p.clauses[at].findings, i)
+		p.clauses[clause].findings = append(p.clauses[clause].findings, i)
 	}
 }
 
@@ -118,25 +117,25 @@ func (w *word) isContentWord() bool {
 	return w.kind == wordToken && !w.filler && !w.joinsItems && w.time == none
 }
 
-// classify classifies the words from..to-1, first with their cues, and without them if
-// that has no result.
-func (p *parser) classify(from, to int, enough float64) classification {
-	r := p.classifyWords(from, to, true, enough)
+// classify classifies the words from..to-1, first with their cues and, if that has no
+// result, without them.
+func (p *parser) classify(from, to int, minProbability float64) classification {
+	r := p.classifyWords(from, to, true, minProbability)
 	if r.observation != model.None || !slices.ContainsFunc(p.cueByToken[from:to], model.Meaning.IsCue) {
 		return r
 	}
-	return p.classifyWords(from, to, false, enough)
+	return p.classifyWords(from, to, false, minProbability)
 }
 
 // classifyWords classifies words, with or without cues. If the budget does not suffice
-// for all of them, the result is empty, because a part of the words could have a
+// for all words, the result is empty, because a subset of the words could have a
 // different meaning. An absence requires a negating word: positive words alone do not
 // negate anything.
-func (p *parser) classifyWords(from, to int, cues bool, enough float64) classification {
+func (p *parser) classifyWords(from, to int, cues bool, minProbability float64) classification {
 	p.classifier.reset()
-	denies := false
+	isNegated := false
 	for token := from; token < to; token++ {
-		denies = denies || p.negatesAhead(token, to)
+		isNegated = isNegated || p.negatesAhead(token, to)
 		if p.classifier.remaining < 0 {
 			return classification{observation: model.None, likeliest: model.None}
 		}
@@ -144,14 +143,14 @@ func (p *parser) classifyWords(from, to int, cues bool, enough float64) classifi
 			p.classifier.addWord(&w.stem)
 		}
 	}
-	if r := p.classifier.classify(enough); !r.absent || denies {
+	if r := p.classifier.classify(minProbability); !r.absent || isNegated {
 		return r
 	}
 	return classification{observation: model.None, likeliest: model.None}
 }
 
-// negatesAhead reports whether a token negates a later token before to. Some words
-// negate what follows only if something follows.
+// negatesAhead reports whether a token negates a later token before index to. Some words
+// negate only if another word follows.
 func (p *parser) negatesAhead(token, to int) bool {
 	if p.cueByToken[token] == model.CueForwardNegation {
 		return token+1 < to && p.cueByToken[token+1] != model.CueTermination
@@ -161,7 +160,7 @@ func (p *parser) negatesAhead(token, to int) bool {
 
 // segmentClauses classifies the clauses without findings, individually or merged, in
 // the segmentation with the highest total gain.
-func (p *parser) segmentClauses(clauses []clause, enough float64) {
+func (p *parser) segmentClauses(clauses []clause, minProbability float64) {
 	type step struct {
 		classification
 		from int     // first of the merged clauses
@@ -171,7 +170,7 @@ func (p *parser) segmentClauses(clauses []clause, enough float64) {
 	for to := 1; to <= len(clauses); to++ {
 		steps[to] = step{classification: classification{observation: model.None}, from: to - 1, gain: steps[to-1].gain}
 		for from := max(0, to-maxMergedClauses); from < to; from++ {
-			r := p.classify(clauses[from].from, clauses[to-1].to, enough)
+			r := p.classify(clauses[from].from, clauses[to-1].to, minProbability)
 			if gain := steps[from].gain + r.gain; r.observation != model.None && gain > steps[to].gain {
 				steps[to] = step{classification: r, from: from, gain: gain}
 			}
@@ -185,9 +184,10 @@ func (p *parser) segmentClauses(clauses []clause, enough float64) {
 }
 
 // classifyClauseWithFindings classifies a clause with findings. It adds a
-// classification that refines one of them. If the clause has a single finding, it also
-// adds an unrelated classification, which replaces the finding if it uses at least
-// half of the finding's words and others. It reports whether it replaced the finding.
+// classification that refines one of the findings. If the clause has a single finding,
+// it also adds an unrelated classification, which replaces the finding if it uses other
+// words and at least half of the finding's words. It reports whether it replaced the
+// finding.
 func (p *parser) classifyClauseWithFindings(c *clause) (replaced bool) {
 	r := p.classify(c.from, c.to, minChanceWithWording)
 	refines := p.refines(c, r.observation)
@@ -199,13 +199,13 @@ func (p *parser) classifyClauseWithFindings(c *clause) (replaced bool) {
 	if refines || len(p.findings) == added {
 		return false
 	}
-	reading, found := &p.findings[added], &p.findings[c.findings[0]]
-	if containsAll(p.findingTokens(found), p.findingTokens(reading)) { // the wording covers these words and more
+	reading, existing := &p.findings[added], &p.findings[c.findings[0]]
+	if containsAll(p.findingTokens(existing), p.findingTokens(reading)) { // the wording covers all of its words
 		p.findings = p.findings[:added]
 		return false
 	}
-	found.dropped = p.takesHalfOfWords(reading, found)
-	return found.dropped
+	existing.dropped = p.takesHalfOfWords(reading, existing)
+	return existing.dropped
 }
 
 // hasFinding reports whether the clause already has the observation or a descendant.
@@ -216,7 +216,7 @@ func (p *parser) hasFinding(c *clause, o model.ObservationIndex) bool {
 	})
 }
 
-// refines reports whether an observation is a descendant of one that the clause has.
+// refines reports whether an observation is a descendant of an observation in the clause.
 func (p *parser) refines(c *clause, o model.ObservationIndex) bool {
 	return o != model.None && slices.ContainsFunc(c.findings, func(i int) bool {
 		return p.matcher.isAncestor(p.findings[i].observation, o)
@@ -229,20 +229,20 @@ func (p *parser) takesHalfOfWords(reading, found *finding) bool {
 	if p.matcher.sameFamily(reading.observation, found.observation) {
 		return false
 	}
-	taken, tokens := 0, p.findingTokens(found)
+	shared, tokens := 0, p.findingTokens(found)
 	for _, token := range tokens {
 		if slices.Contains(p.findingTokens(reading), token) {
-			taken++
+			shared++
 		}
 	}
-	return 2*taken >= len(tokens)
+	return 2*shared >= len(tokens)
 }
 
-// addClassification adds a finding for the classification of the words from..to-1,
-// with the words that support it. The word with the highest weight is the head. A
-// supporting cue becomes part of the finding, so that it does not negate it again: "no
-// bother making water", "never sleeps through". Neutral cues such as "no matter how"
-// do not.
+// addClassification adds a finding for the classification of the words from..to-1, with
+// the words that support it. The word with the highest weight is the head. A supporting
+// cue becomes part of the finding, so that the cue does not negate the finding again:
+// "no bother making water", "never sleeps through". Neutral cues such as "no matter
+// how" do not become part of it.
 func (p *parser) addClassification(r classification, from, to int) {
 	m := &p.matcher
 	start, head, heaviest := int32(len(m.positions)), from, 0.0

@@ -8,7 +8,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// addDurations refines findings to the children that state their duration. A duration
+// addDurations refines findings to the children that match their stated duration. A duration
 // without a finding in its sentence applies to earlier findings, or to the context of
 // the query.
 func (p *parser) addDurations() {
@@ -19,11 +19,11 @@ func (p *parser) addDurations() {
 		if !ok {
 			continue
 		}
-		said := p.durationTargets(i)
-		for _, at := range said {
-			p.addDurationChild(at, i, minutes)
+		targets := p.durationTargets(i)
+		for _, target := range targets {
+			p.addDurationChild(target, i, minutes)
 		}
-		if len(said) == 0 {
+		if len(targets) == 0 {
 			p.addContextDuration(i, minutes)
 		}
 	}
@@ -34,8 +34,8 @@ func (p *parser) addDurations() {
 // observation, unless the text also states its presence: "no fever for two days" means
 // no fever.
 func (p *parser) generalizeNegatedDurations() {
-	for at := range p.findings {
-		f := &p.findings[at]
+	for i := range p.findings {
+		f := &p.findings[i]
 		denied := &p.r.Observations[f.observation]
 		if f.absent && denied.DurationTo > 0 && denied.Parent != model.None && !p.isPresent(denied.Parent) {
 			f.observation = denied.Parent
@@ -43,15 +43,15 @@ func (p *parser) generalizeNegatedDurations() {
 	}
 }
 
-// isPresent reports whether an observation or one of its family is present.
+// isPresent reports whether an observation of the same family is present.
 func (p *parser) isPresent(o model.ObservationIndex) bool {
 	return slices.ContainsFunc(p.findings, func(f finding) bool {
 		return !f.absent && !f.unasserted && p.matcher.sameFamily(f.observation, o)
 	})
 }
 
-// selectDurations lists the matches that state a duration. Of overlapping matches it
-// keeps the one with more elements.
+// selectDurations lists the matches that state a duration. If matches overlap, it keeps
+// the one with more elements.
 func (p *parser) selectDurations() {
 	m := &p.matcher
 	p.durations = p.durations[:0]
@@ -66,7 +66,7 @@ func (p *parser) selectDurations() {
 	slices.SortFunc(p.durations, m.compareByPosition)
 }
 
-// durationMinutes returns the duration a match states, in minutes.
+// durationMinutes returns the duration that a match states, in minutes.
 func (p *parser) durationMinutes(i int) (minutes float64, ok bool) {
 	for _, token := range p.matcher.tokens(&p.matcher.matches[i]) {
 		if time := p.matcher.words[token].time; time != none {
@@ -76,15 +76,16 @@ func (p *parser) durationMinutes(i int) (minutes float64, ok bool) {
 	return 0, false
 }
 
-// durationTargets returns the findings a duration applies to: the nearest one before
-// it in the sentence and the findings listed with it, otherwise the nearest ones after
-// it, and if the sentence has no finding, the last one before.
+// durationTargets returns the findings to which a duration applies: the nearest finding
+// before it in the sentence and the findings listed with it; otherwise the nearest
+// finding after it and the findings listed with it; and if the sentence has no finding,
+// the last finding before it.
 func (p *parser) durationTargets(i int) []int {
 	tokens := p.matcher.tokens(&p.matcher.matches[i])
 	first, last := int(tokens[0]), int(tokens[len(tokens)-1])
-	before, behind, earlier := none, none, none
-	for at := range p.findings {
-		f := &p.findings[at]
+	before, after, earlier := none, none, none
+	for index := range p.findings {
+		f := &p.findings[index]
 		if !p.canTakeDuration(f, i) {
 			continue
 		}
@@ -92,18 +93,18 @@ func (p *parser) durationTargets(i int) []int {
 		begins, ends := int(positions[0]), int(positions[len(positions)-1])
 		switch {
 		case begins < first && p.sameSentence(ends, first):
-			before = at
+			before = index
 		case begins < first:
-			earlier = at
-		case behind == none && p.sameSentence(last, begins):
-			behind = at
+			earlier = index
+		case after == none && p.sameSentence(last, begins):
+			after = index
 		}
 	}
 	switch {
 	case before != none:
 		return p.listNeighbors(before, -1, i)
-	case behind != none:
-		return p.listNeighbors(behind, +1, i)
+	case after != none:
+		return p.listNeighbors(after, +1, i)
 	case earlier != none:
 		return []int{earlier}
 	}
@@ -127,8 +128,8 @@ func (p *parser) canTakeDuration(f *finding, i int) bool {
 	})
 }
 
-// listNeighbors returns a finding and its neighbors in one direction that only
-// separators separate from it, as long as the duration may apply to them.
+// listNeighbors returns a finding and its neighbors in one direction, as long as only
+// separators stand between them and the duration may apply to them.
 func (p *parser) listNeighbors(at, direction, i int) []int {
 	list := []int{at}
 	for next := at + direction; next >= 0 && next < len(p.findings); next += direction {
@@ -164,7 +165,7 @@ func (p *parser) addDurationChild(at, i int, minutes float64) {
 	}
 	p.findings[at].hasDuration = true
 	from, to := p.mergeTokens(&f, i)
-	if p.r.Observations[f.observation].DurationTo > 0 { // the wording stated it less precisely
+	if p.r.Observations[f.observation].DurationTo > 0 { // the wording stated the duration less precisely
 		p.findings[at].observation, p.findings[at].from, p.findings[at].to = child, from, to
 		return
 	}
@@ -190,12 +191,12 @@ func (p *parser) mergeTokens(f *finding, i int) (from, to int32) {
 func (p *parser) addContextDuration(i int, minutes float64) {
 	child := model.ObservationIndex(model.None)
 	for _, o := range p.query.Context {
-		of, ok := p.durationChild(o, minutes)
-		if ok && child != model.None && of != child {
+		next, ok := p.durationChild(o, minutes)
+		if ok && child != model.None && next != child {
 			return
 		}
 		if ok {
-			child = of
+			child = next
 		}
 	}
 	if child != model.None {
@@ -209,8 +210,8 @@ func (p *parser) addContextDuration(i int, minutes float64) {
 func (p *parser) durationChild(o model.ObservationIndex, minutes float64) (child model.ObservationIndex, ok bool) {
 	for ; o != model.None; o = p.r.Observations[o].Parent {
 		for _, child := range model.Slice(p.r.ChildRefs, p.r.Observations[o].Children) {
-			lasts := &p.r.Observations[child]
-			if lasts.DurationTo > 0 && float64(lasts.DurationFrom) <= minutes && (minutes < float64(lasts.DurationTo) || lasts.DurationTo == model.NoUpperBound) && p.isApplicable(child) {
+			o := &p.r.Observations[child]
+			if o.DurationTo > 0 && float64(o.DurationFrom) <= minutes && (minutes < float64(o.DurationTo) || o.DurationTo == model.NoUpperBound) && p.isApplicable(child) {
 				return child, true
 			}
 		}

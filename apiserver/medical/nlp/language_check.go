@@ -5,12 +5,12 @@ package nlp
 // minForeignWords is the minimum number of words for detecting a foreign language.
 const minForeignWords = 5
 
-// isForeign reports whether a text is in another language than the release: it has
-// five words or more, the release does not know most of them as written, and none is a
-// function word, without which hardly any sentence is formed. Corrected words count as
-// unknown unless they are common misspellings, because some word of the language is
-// close to anything. In doubt the text is parsed: notes and lists have no function
-// words either, but their words are known.
+// isForeign reports whether a text is in a different language than the release: it has
+// at least five words, most of them are unknown as written, and none is a function
+// word, which hardly any sentence lacks. Corrected words count as unknown unless they
+// are common misspellings, because almost any word is similar to some word of the
+// language. In doubt the text is parsed: notes and lists have no function words either,
+// but their words are known.
 func (p *parser) isForeign() bool {
 	words, known := 0, 0
 	for i := range p.matcher.words {

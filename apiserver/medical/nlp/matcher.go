@@ -16,23 +16,23 @@ type match struct {
 	head     int32 // token index
 	elements uint8
 	skipped  uint8 // number of words between its tokens
-	// breadth is how broadly the pattern names its tokens: stems are broader than words,
-	// and classes are broader the more words they have.
+	// breadth measures how broadly the pattern names its tokens: stems are broader than
+	// words, and classes with more words are broader.
 	breadth    uint8
 	outOfOrder bool
 	depth      uint8   // number of ancestors of the observation
 	width      float32 // total width of its number ranges
-	// contextScore ranks what a vague wording may refer to: 0 for nothing, low for the
-	// context of the query, and higher for observations later in the text.
+	// contextScore ranks the possible referents of a vague wording: 0 for no referent, low
+	// for the context of the query, and higher for observations later in the text.
 	contextScore int32
 }
 
 // maxSkipped caps the number of skipped words. It leaves room for listPenalty.
 const maxSkipped = math.MaxUint8 - listPenalty
 
-// budgetPerToken is the maximum number of comparisons per token of the text: of a
-// token with an element, of a pattern with the text, or of the conditions of two
-// observations.
+// budgetPerToken is the maximum number of comparisons per token of the text. A
+// comparison is between a token and an element, a pattern and the text, or the
+// conditions of two observations.
 const budgetPerToken = 2000
 
 // A matcher finds the patterns of a release in words.
@@ -48,8 +48,8 @@ type matcher struct {
 	ranks     []uint8
 	budget    int // remaining comparisons
 	accepts   func(*model.Pattern) bool
-	// isSkippable is nil except while searching lists, where it reports which tokens do
-	// not count.
+	// isSkippable reports whether a token does not count as a word between elements. It is
+	// nil except while searching lists.
 	isSkippable func(token int) bool
 }
 
@@ -82,15 +82,15 @@ func anySentence(int, int) bool { return true }
 
 // matchAt finds the patterns whose key is at token i.
 func (m *matcher) matchAt(i int) {
-	at := m.prefilter.keys[i]
-	for _, c := range m.prefilter.candidates[at.from:at.to] {
+	span := m.prefilter.keys[i]
+	for _, c := range m.prefilter.candidates[span.from:span.to] {
 		m.spendBudget(c.ruledOut)
 		if m.budget < 0 {
 			break
 		}
 		m.tryPattern(c.pattern, i)
 	}
-	m.spendBudget(at.ruledOut)
+	m.spendBudget(span.ruledOut)
 	if w := &m.words[i]; w.kind != numberToken && w.time == none {
 		return
 	}
@@ -111,7 +111,7 @@ func (m *matcher) spendBudget(ruledOut int32) {
 }
 
 // matchMeanings finds only the patterns with a meaning from first to last, which are
-// cues or times, passes them to use and drops them.
+// cues or times. It passes the matches to use and removes them.
 func (m *matcher) matchMeanings(first, last model.Meaning, use func(*match)) {
 	m.accepts = func(*model.Pattern) bool { return true }
 	for _, c := range m.prefilter.cues {
@@ -172,21 +172,22 @@ func (m *matcher) markParenthetical(first, last int) {
 	}
 }
 
-// isLastInItem reports whether a token is the last of its list item. A conjunction
-// there joins nothing.
+// isLastInItem reports whether a token is the last of its list item. A conjunction in
+// that position joins nothing.
 func (m *matcher) isLastInItem(token int) bool {
 	w, next := &m.words[token], token+1
 	return w.endsSentence || next == len(m.words) || m.words[next].comma || m.words[next].endsClause || m.words[next].bracket
 }
 
-// markClauseBoundaries marks the separators after which a clause begins: the clause
-// opens with an opening word or contains a negation, as in ", chest doesn't hurt".
+// markClauseBoundaries marks the separators after which a clause begins: the next token
+// opens a clause, or a negation follows before the next separator, as in ", chest
+// doesn't hurt".
 func (m *matcher) markClauseBoundaries() {
-	denies := false // negation before the next separator
+	negationAhead := false // negation before the next separator
 	for i := len(m.words) - 1; i > 0; i-- {
 		w, before := &m.words[i], &m.words[i-1]
-		denies = w.negates || denies && !w.endsSentence && !w.comma && !w.joinsItems
-		before.dividesClauses = w.opensClause && (before.joinsItems || before.comma) || denies && before.comma
+		negationAhead = w.negates || negationAhead && !w.endsSentence && !w.comma && !w.joinsItems
+		before.dividesClauses = w.opensClause && (before.joinsItems || before.comma) || negationAhead && before.comma
 	}
 }
 
@@ -198,28 +199,28 @@ func (m *matcher) tryPattern(pattern uint32, key int) {
 	if !m.accepts(p) {
 		return
 	}
-	t := patternSearch{matcher: m, pattern: p, elements: model.Slice(m.r.Elements, p.Elements)}
-	if !t.assign(int(p.Key), key) {
+	search := patternSearch{matcher: m, pattern: p, elements: model.Slice(m.r.Elements, p.Elements)}
+	if !search.assign(int(p.Key), key) {
 		return
 	}
-	if p.AnyOrder && !t.matchAnyOrder() || !p.AnyOrder && !t.matchInOrder() {
+	if p.AnyOrder && !search.matchAnyOrder() || !p.AnyOrder && !search.matchInOrder() {
 		return
 	}
-	m.addMatch(pattern, &t)
+	m.addMatch(pattern, &search)
 }
 
 // addMatch appends the match that a search found.
-func (m *matcher) addMatch(pattern uint32, t *patternSearch) {
+func (m *matcher) addMatch(pattern uint32, search *patternSearch) {
 	from := len(m.positions)
-	for token := t.first; token <= t.last; token++ {
-		if t.isTaken(token) {
-			m.positions, m.ranks = append(m.positions, int32(token)), append(m.ranks, t.termRank(token))
+	for token := search.first; token <= search.last; token++ {
+		if search.isTaken(token) {
+			m.positions, m.ranks = append(m.positions, int32(token)), append(m.ranks, search.termRank(token))
 		}
 	}
 	m.matches = append(m.matches, match{
-		pattern: pattern, from: int32(from), to: int32(len(m.positions)), head: int32(t.head),
-		elements: uint8(len(t.elements)), skipped: uint8(min(t.skipped, maxSkipped)), breadth: uint8(min(t.breadth, math.MaxUint8)),
-		outOfOrder: t.isOutOfOrder(), width: t.rangeWidth(), depth: m.depth(t.pattern.Observation),
+		pattern: pattern, from: int32(from), to: int32(len(m.positions)), head: int32(search.head),
+		elements: uint8(len(search.elements)), skipped: uint8(min(search.skipped, maxSkipped)), breadth: uint8(min(search.breadth, math.MaxUint8)),
+		outOfOrder: search.isOutOfOrder(), width: search.rangeWidth(), depth: m.depth(search.pattern.Observation),
 	})
 }
 
@@ -236,8 +237,8 @@ func (m *matcher) depth(o model.ObservationIndex) uint8 {
 // termRank returns the rank of the term by which a match names a token.
 func (m *matcher) termRank(i int, token int32) uint8 {
 	found := &m.matches[i]
-	at, _ := slices.BinarySearch(m.tokens(found), token)
-	return m.ranks[int(found.from)+at]
+	index, _ := slices.BinarySearch(m.tokens(found), token)
+	return m.ranks[int(found.from)+index]
 }
 
 // tokens returns the tokens of a match.

@@ -17,16 +17,16 @@ func (p *parser) selectMentions() {
 }
 
 // maxListPasses is the maximum number of searches for further list items. Each pass
-// finds the items after those found before.
+// finds the items after the items from previous passes.
 const maxListPasses = 2
 
 // listPenalty is added to the skipped words of a match that spans list items, so that
 // it ranks after others.
 const listPenalty = 4
 
-// findListItems finds the further items of lists, such as the jaw in "pain in my
-// chest, left arm and jaw". The list items that share the word do not count between
-// elements, and other words may not stand there.
+// findListItems finds the further items of lists, such as the jaw in "pain in my chest,
+// left arm and jaw". The list items that share the word do not count as words between
+// elements, and no other words may occur between elements.
 func (p *parser) findListItems() {
 	m := &p.matcher
 	m.isSkippable, m.accepts = p.isSkippable, p.acceptsListItem
@@ -50,7 +50,7 @@ func (p *parser) hasListSeparator(from, to int) bool {
 	return p.selector.separators[to] > p.selector.separators[from]
 }
 
-// keepAdjacent removes the matches from index from on that skip anything but other
+// keepAdjacent removes the matches, starting at index from, that skip words other than
 // items of their list.
 func (p *parser) keepAdjacent(from int) {
 	m := &p.matcher
@@ -69,7 +69,8 @@ func (p *parser) acceptsListItem(pattern *model.Pattern) bool {
 	return pattern.Observation != model.None && pattern.Meaning != model.MeaningFollowUpMention && p.isApplicable(pattern.Observation)
 }
 
-// isSkippable reports whether a token does not count while searching lists.
+// isSkippable reports whether a token does not count as a word between elements while
+// searching lists.
 func (p *parser) isSkippable(token int) bool {
 	return p.matcher.words[token].joinsItems || p.matcher.words[token].comma || p.selector.holderCounts[token] > 0
 }
@@ -94,8 +95,8 @@ func (p *parser) compareFindings(a, b finding) int {
 // findingTokens returns the tokens of a finding.
 func (p *parser) findingTokens(f *finding) []int32 { return p.matcher.positions[f.from:f.to] }
 
-// resolveVague repeats the selection with the vague wordings whose reference is now
-// known: an observation of the same family or a closely related one is in the context
+// resolveVague repeats the selection with the vague wordings whose referent is now
+// known: an observation of the same family, or a closely related one, is in the context
 // of the query or present earlier in the text. It returns false if there are no such
 // wordings.
 func (p *parser) resolveVague() bool {
@@ -115,8 +116,8 @@ func (p *parser) resolveVague() bool {
 	return true
 }
 
-// dropUnrelatedVague removes present findings of vague wordings that are not close
-// enough to what they refer to.
+// dropUnrelatedVague removes present findings from vague wordings that are not closely
+// enough related to their referents.
 func (p *parser) dropUnrelatedVague() {
 	p.findings = slices.DeleteFunc(p.findings, func(f finding) bool {
 		if f.match == none || f.absent || p.matcher.patternOf(f.match).Meaning != model.MeaningFollowUpMention {
@@ -164,18 +165,18 @@ const (
 	minClosenessNegated = 150
 )
 
-// contextScore returns the score of the best topic for an observation: 0 for none,
-// higher for later and closer topics. The context of the query counts as preceding the
-// text.
+// contextScore returns the score of the best topic for an observation: 0 if no topic
+// fits, and higher for later and closer topics. The context of the query counts as
+// preceding the text.
 func (p *parser) contextScore(o model.ObservationIndex) int32 {
 	best := int32(0)
-	consider := func(about topic) {
-		if near := p.closeness(o, about.observation); near >= minClosenessNegated {
-			best = max(best, about.token*(maxCloseness+1)+near)
+	consider := func(t topic) {
+		if score := p.closeness(o, t.observation); score >= minClosenessNegated {
+			best = max(best, t.token*(maxCloseness+1)+score)
 		}
 	}
-	for _, known := range p.query.Context {
-		consider(topic{observation: known})
+	for _, o2 := range p.query.Context {
+		consider(topic{observation: o2})
 	}
 	for _, named := range p.topics[max(0, len(p.topics)-maxTopics):] {
 		consider(named)
@@ -185,32 +186,33 @@ func (p *parser) contextScore(o model.ObservationIndex) int32 {
 
 // closeness returns how strongly two observations relate to the same conditions, in
 // thousandths: the cosine similarity of their shares. A refinement is close to its own
-// family only. When the budget is used up, closeness returns 0 for everything.
-func (p *parser) closeness(o, other model.ObservationIndex) int32 {
+// family only. After the budget is exhausted, closeness returns 0.
+func (p *parser) closeness(a, b model.ObservationIndex) int32 {
 	if p.matcher.budget < 0 {
 		return 0
 	}
 	switch p.matcher.budget--; {
-	case p.matcher.root(o) == p.matcher.root(other):
+	case p.matcher.root(a) == p.matcher.root(b):
 		return maxCloseness
-	case p.r.Observations[o].Parent != model.None:
+	case p.r.Observations[a].Parent != model.None:
 		return 0
 	}
-	a, b := p.observationLinks(o), p.observationLinks(other)
-	p.matcher.budget -= len(a) + len(b)
-	return int32((maxCloseness - 1) * cosineSimilarity(a, b))
+	linksA, linksB := p.observationLinks(a), p.observationLinks(b)
+	p.matcher.budget -= len(linksA) + len(linksB)
+	return int32((maxCloseness - 1) * cosineSimilarity(linksA, linksB))
 }
 
 // observationLinks returns the links of an observation. Risk factors have no links, so
-// their factors take that place: "my knee hurts, no injury" refers to a knee injury.
+// their factors take the place of links: "my knee hurts, no injury" refers to a knee
+// injury.
 func (p *parser) observationLinks(o model.ObservationIndex) []model.Link {
-	observed := &p.r.Observations[o]
-	if observed.Links.Len() > 0 {
-		return model.Slice(p.r.LinksByObservation, observed.Links)
+	observation := &p.r.Observations[o]
+	if observation.Links.Len() > 0 {
+		return model.Slice(p.r.LinksByObservation, observation.Links)
 	}
 	var links []model.Link
-	for _, f := range model.Slice(p.r.Factors, observed.Factors) {
-		links = append(links, model.Link{Other: int32(f.Condition), Probability: model.FactorProbability(observed.Leak, f.Present, f.Absent)})
+	for _, f := range model.Slice(p.r.Factors, observation.Factors) {
+		links = append(links, model.Link{Other: int32(f.Condition), Probability: model.FactorProbability(observation.Leak, f.Present, f.Absent)})
 	}
 	return links
 }

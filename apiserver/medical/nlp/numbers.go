@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// parseNumber parses digits with a decimal point or a decimal comma, because both
-// occur in every language. A comma before three digits is a thousands separator.
+// parseNumber parses digits with a decimal point or a decimal comma, because people
+// write both in every language. A comma before three digits is a thousands separator.
 // Digits with more than one point or comma, such as a date, are not a number.
 func parseNumber(digits string) (number float64, ok bool) {
 	if whole, rest, found := strings.Cut(digits, ","); found {

@@ -4,21 +4,20 @@
 // the text mentions or negates. It is pure: it takes a release and a query, and
 // returns mentions.
 //
-// The tokenizer splits the text into tokens (tokenizer.go), unknown words are
-// corrected to words of wordings (spelling.go, analyzer.go), time spans are parsed
-// (time.go), and the matcher finds the wordings of the release with the gaps that they
-// allow (prefilter.go, matcher.go, pattern_search.go). The selector chooses among
-// overlapping wordings (selector.go), then adds further list items and the vague
-// wordings whose reference is now known (mentions.go). Package scope resolves the
-// effect of the words around each mention (scopes.go). A naive Bayes classifier
-// handles clauses without a wording, or with one that does not fit (clauses.go,
-// classifier.go). Durations refine observations to their children (duration.go).
-// Finally, the most specific observations become the result (redundancy.go,
-// result.go).
+// The tokenizer splits the text into tokens (tokenizer.go), unknown words are corrected
+// to words of wordings (spelling.go, analyzer.go), time spans are parsed (time.go), and
+// the matcher finds the wordings of the release with the gaps that they allow
+// (prefilter.go, matcher.go, pattern_search.go). The selector chooses among overlapping
+// wordings (selector.go), then adds further list items and the vague wordings whose
+// referent is now known (mentions.go). Package scope resolves the effect of the words
+// around each mention (scopes.go). A naive Bayes classifier handles clauses without a
+// wording, or with a wording that does not fit (clauses.go, classifier.go). Durations
+// refine observations to their children (duration.go). Finally, the most specific
+// observations become the result (redundancy.go, result.go).
 //
 // The meaning of words is content and belongs in the release: the package is
 // independent of languages. Supporting a language without a stemmer requires a
-// directory of words and no change here.
+// directory of words, but no change to this package.
 package nlp
 
 import (
@@ -27,7 +26,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// A Query is a text and the patient it is about.
+// A Query is a text and the patient whom it describes.
 type Query struct {
 	Text string // any bytes; invalid UTF-8 becomes U+FFFD
 	// Sex of the patient. If nil, observations of either sex are found.
@@ -48,13 +47,13 @@ type Query struct {
 type Mention struct {
 	Observation model.ObservationIndex
 	Absent      bool
-	// Orth is the tokens of the mention in order, separated by spaces.
+	// Orth holds the tokens of the mention in order, separated by spaces.
 	Orth string
 	// Positions are the indexes of these tokens in Result.Tokens, ascending. They need not
 	// be contiguous.
 	Positions []int
-	// Head is the position of the token that carries the meaning: the rarest word of the
-	// wording.
+	// Head is the position of the token that carries the meaning, which is the rarest word
+	// of the wording.
 	Head int
 }
 
@@ -65,9 +64,9 @@ type Result struct {
 	// words corrected.
 	Tokens   []string
 	Mentions []Mention // in order of appearance
-	// Obvious reports whether the result is unambiguous: there are mentions, each word
-	// belongs to a mention or modifies one, no word was misspelled, and no other
-	// interpretation competed.
+	// Obvious is true if the result is unambiguous: there are mentions, each word belongs
+	// to a mention or modifies one, no word was misspelled, and there was no competing
+	// interpretation.
 	Obvious bool
 }
 
@@ -87,7 +86,7 @@ func Parse(r *model.Release, q Query) Result {
 	return p.parse(r, q)
 }
 
-// parsers reuses the memory of parsers across texts.
+// parsers is a pool that reuses the memory of parsers across texts.
 var parsers = sync.Pool{New: func() any { return &parser{} }}
 
 // A parser holds the working memory for one text.
@@ -100,7 +99,7 @@ type parser struct {
 	scopes     scopeBuilder
 	classifier classifier
 	clauses    []clause
-	cueByToken []model.Meaning // by token: the cue it belongs to
+	cueByToken []model.Meaning // by token: its cue
 	findings   []finding
 	taken      []bool // by token: in use by a selected item
 	vague      []int  // match indexes
@@ -114,7 +113,7 @@ type parser struct {
 // A finding is an observation that the text refers to.
 type finding struct {
 	observation   model.ObservationIndex
-	match         int  // none if classified from its words
+	match         int  // none if the finding is a classification
 	statesAbsence bool // the classification is an absence
 	// from and to are the range of its tokens in matcher.positions.
 	from, to    int32
@@ -122,8 +121,8 @@ type finding struct {
 	absent      bool
 	unasserted  bool
 	dropped     bool
-	ofRelative  bool // other words of a finding name the relative who has it
-	hasDuration bool // selected by a stated duration, or has such a child
+	ofRelative  bool // other words name the relative with the finding
+	hasDuration bool // chosen by a stated duration, or has a child chosen by one
 }
 
 func (p *parser) parse(r *model.Release, q Query) Result {
@@ -163,9 +162,9 @@ func (p *parser) release() {
 	p.r, p.query = nil, Query{}
 }
 
-// accepts reports whether to search the text for a pattern: cues, durations, and the
-// observations that the patient can have. Vague wordings are accepted as well, and
-// resolved later.
+// accepts reports whether to search the text for a pattern. It accepts cues, durations,
+// and the observations that the patient can have. Vague wordings are accepted as well,
+// and resolved later.
 func (p *parser) accepts(pattern *model.Pattern) bool {
 	if pattern.Observation == model.None {
 		return pattern.Meaning != model.MeaningTime
@@ -176,10 +175,10 @@ func (p *parser) accepts(pattern *model.Pattern) bool {
 // isApplicable reports whether free text can mention an observation and the patient's
 // sex and age allow it.
 func (p *parser) isApplicable(o model.ObservationIndex) bool {
-	observed := &p.r.Observations[o]
-	return observed.Kind != model.LabResult &&
-		(p.query.Sex == nil || observed.Sex.Includes(*p.query.Sex)) &&
-		int(observed.AgeFrom) <= p.query.AgeMonths && p.query.AgeMonths <= int(observed.AgeTo)
+	observation := &p.r.Observations[o]
+	return observation.Kind != model.LabResult &&
+		(p.query.Sex == nil || observation.Sex.Includes(*p.query.Sex)) &&
+		int(observation.AgeFrom) <= p.query.AgeMonths && p.query.AgeMonths <= int(observation.AgeTo)
 }
 
 // resize returns a slice of n zero values, reusing the memory of old if possible.

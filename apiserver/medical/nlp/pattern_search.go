@@ -38,15 +38,16 @@ const (
 	maxReach = 128
 )
 
-// matchElement reports whether a token matches an element, and by which of its terms.
-// The narrowest term comes first.
-func (t *patternSearch) matchElement(e *model.Element, token int) (term int, joined, ok bool) {
-	t.budget--
-	w := &t.words[token]
+// matchElement reports whether a token matches an element. It also returns the index of
+// the matching term, where narrower terms have lower indexes, and whether the term is a
+// compound with another token.
+func (s *patternSearch) matchElement(e *model.Element, token int) (term int, joined, ok bool) {
+	s.budget--
+	w := &s.words[token]
 	switch e.Kind {
 	case model.NumberElement:
-		number, of := t.numberAt(token), t.r.Ranges[e.Range]
-		return 0, false, !w.filler && of.From <= number && number <= of.To
+		number, numberRange := s.numberAt(token), s.r.Ranges[e.Range]
+		return 0, false, !w.filler && numberRange.From <= number && number <= numberRange.To
 	case model.TimeElement:
 		return 0, false, w.time != none
 	}
@@ -57,56 +58,56 @@ func (t *patternSearch) matchElement(e *model.Element, token int) (term int, joi
 	return i, true, i >= 0
 }
 
-// assign assigns a token to an element, if the token matches and is not in use. It
-// reports whether it did.
-func (t *patternSearch) assign(element, token int) bool {
-	term, joined, ok := t.matchElement(&t.elements[element], token)
+// assign assigns a token to an element if the token matches and is not in use, and
+// reports whether it did so.
+func (s *patternSearch) assign(element, token int) bool {
+	term, joined, ok := s.matchElement(&s.elements[element], token)
 	if !ok {
 		return false
 	}
 	from, to := token, token
 	switch {
 	case joined:
-		to = t.words[token].compoundEnd
-	case t.elements[element].Kind == model.TimeElement:
-		time := t.times[t.words[token].time]
+		to = s.words[token].compoundEnd
+	case s.elements[element].Kind == model.TimeElement:
+		time := s.times[s.words[token].time]
 		from, to = time.from, time.to-1
 	}
-	if t.foundElements == 0 {
-		t.origin, t.first, t.last, t.head = token-maxReach, from, to, token
+	if s.foundElements == 0 {
+		s.origin, s.first, s.last, s.head = token-maxReach, from, to, token
 	}
-	if from < t.origin || to >= t.origin+2*maxReach || t.anyTaken(from, to) {
+	if from < s.origin || to >= s.origin+2*maxReach || s.anyTaken(from, to) {
 		return false
 	}
 	for i := from; i <= to; i++ {
-		t.taken[(i-t.origin)/64] |= 1 << ((i - t.origin) % 64)
+		s.taken[(i-s.origin)/64] |= 1 << ((i - s.origin) % 64)
 	}
-	t.first, t.last = min(t.first, from), max(t.last, to)
-	t.foundElements |= 1 << element
-	t.elementTokens[element] = int32(token)
-	t.ranks[element] = uint8(min(term, math.MaxUint8))
-	t.breadth += term
+	s.first, s.last = min(s.first, from), max(s.last, to)
+	s.foundElements |= 1 << element
+	s.elementTokens[element] = int32(token)
+	s.ranks[element] = uint8(min(term, math.MaxUint8))
+	s.breadth += term
 	return true
 }
 
 // isTaken reports whether a token is in use.
-func (t *patternSearch) isTaken(token int) bool {
-	at := token - t.origin
-	return at >= 0 && at < 2*maxReach && t.taken[at/64]>>(at%64)&1 != 0
+func (s *patternSearch) isTaken(token int) bool {
+	bit := token - s.origin
+	return bit >= 0 && bit < 2*maxReach && s.taken[bit/64]>>(bit%64)&1 != 0
 }
 
 // termRank returns the rank of the term by which a token matched. Extra tokens of an
 // element, such as the second part of a compound, have no rank of their own.
-func (t *patternSearch) termRank(token int) uint8 {
-	if element := slices.Index(t.elementTokens[:len(t.elements)], int32(token)); element >= 0 {
-		return t.ranks[element]
+func (s *patternSearch) termRank(token int) uint8 {
+	if element := slices.Index(s.elementTokens[:len(s.elements)], int32(token)); element >= 0 {
+		return s.ranks[element]
 	}
 	return 0
 }
 
-func (t *patternSearch) anyTaken(from, to int) bool {
+func (s *patternSearch) anyTaken(from, to int) bool {
 	for i := from; i <= to; i++ {
-		if t.isTaken(i) {
+		if s.isTaken(i) {
 			return true
 		}
 	}
@@ -114,14 +115,14 @@ func (t *patternSearch) anyTaken(from, to int) bool {
 }
 
 // matchInOrder finds the elements of a pattern in order, each at the nearest token.
-func (t *patternSearch) matchInOrder() bool {
-	for e := int(t.pattern.Key) - 1; e >= 0; e-- {
-		if !t.matchNext(1<<e, -1, int(t.elements[e+1].Gap)) {
+func (s *patternSearch) matchInOrder() bool {
+	for e := int(s.pattern.Key) - 1; e >= 0; e-- {
+		if !s.matchNext(1<<e, -1, int(s.elements[e+1].Gap)) {
 			return false
 		}
 	}
-	for e := int(t.pattern.Key) + 1; e < len(t.elements); e++ {
-		if !t.matchNext(1<<e, +1, int(t.elements[e].Gap)) {
+	for e := int(s.pattern.Key) + 1; e < len(s.elements); e++ {
+		if !s.matchNext(1<<e, +1, int(s.elements[e].Gap)) {
 			return false
 		}
 	}
@@ -129,20 +130,20 @@ func (t *patternSearch) matchInOrder() bool {
 }
 
 // matchAnyOrder finds the elements of a pattern in any order, nearest first.
-func (t *patternSearch) matchAnyOrder() bool {
+func (s *patternSearch) matchAnyOrder() bool {
 	gap := 0
-	if len(t.elements) > 1 {
-		gap = int(t.elements[1].Gap)
+	if len(s.elements) > 1 {
+		gap = int(s.elements[1].Gap)
 	}
-	all := uint8(1<<len(t.elements) - 1)
-	for t.foundElements != all {
-		wanted := all &^ t.foundElements
-		before, wordsBefore := t.findNearest(wanted, -1, gap)
-		token, words := t.findNearest(wanted, +1, gap)
+	all := uint8(1<<len(s.elements) - 1)
+	for s.foundElements != all {
+		wanted := all &^ s.foundElements
+		before, wordsBefore := s.findNearest(wanted, -1, gap)
+		token, words := s.findNearest(wanted, +1, gap)
 		if token == none || before != none && wordsBefore < words {
 			token, words = before, wordsBefore
 		}
-		if token == none || !t.assignAny(wanted, token, words) {
+		if token == none || !s.assignAny(wanted, token, words) {
 			return false
 		}
 	}
@@ -151,17 +152,17 @@ func (t *patternSearch) matchAnyOrder() bool {
 
 // matchNext assigns the nearest token in a direction that matches one of the wanted
 // elements.
-func (t *patternSearch) matchNext(wanted uint8, direction, gap int) bool {
-	token, words := t.findNearest(wanted, direction, gap)
-	return token != none && t.assignAny(wanted, token, words)
+func (s *patternSearch) matchNext(wanted uint8, direction, gap int) bool {
+	token, words := s.findNearest(wanted, direction, gap)
+	return token != none && s.assignAny(wanted, token, words)
 }
 
 // assignAny assigns a token to one of the wanted elements, with the given number of
 // skipped words.
-func (t *patternSearch) assignAny(wanted uint8, token, words int) bool {
-	for left := wanted; left != 0; left &= left - 1 {
-		if t.assign(bits.TrailingZeros8(left), token) {
-			t.skipped += words
+func (s *patternSearch) assignAny(wanted uint8, token, words int) bool {
+	for remaining := wanted; remaining != 0; remaining &= remaining - 1 {
+		if s.assign(bits.TrailingZeros8(remaining), token) {
+			s.skipped += words
 			return true
 		}
 	}
@@ -171,19 +172,19 @@ func (t *patternSearch) assignAny(wanted uint8, token, words int) bool {
 // findNearest returns the nearest token in a direction that matches one of the wanted
 // elements, and the number of words skipped before it. It returns none if more words
 // than gap would be skipped.
-func (t *patternSearch) findNearest(wanted uint8, direction, gap int) (token, words int) {
-	if t.isSkippable != nil {
+func (s *patternSearch) findNearest(wanted uint8, direction, gap int) (token, words int) {
+	if s.isSkippable != nil {
 		gap = min(gap, maxListGap)
 	}
-	anchor := t.last
+	anchor := s.last
 	if direction < 0 {
-		anchor = t.first
+		anchor = s.first
 	}
-	for i := anchor + direction; t.isReachable(i, direction) && abs(i-anchor) <= maxScanned; i += direction {
-		if t.matchesAny(wanted, i) {
+	for i := anchor + direction; s.isReachable(i, direction) && abs(i-anchor) <= maxScanned; i += direction {
+		if s.matchesAny(wanted, i) {
 			return i, words
 		}
-		if words += t.gapCost(i); words > gap {
+		if words += s.gapCost(i); words > gap {
 			break
 		}
 	}
@@ -193,35 +194,35 @@ func (t *patternSearch) findNearest(wanted uint8, direction, gap int) (token, wo
 func abs(n int) int { return max(n, -n) }
 
 // isReachable reports whether the next token in a direction is in the same sentence.
-func (t *patternSearch) isReachable(i, direction int) bool {
-	if i < 0 || i >= len(t.words) || t.budget < 0 {
+func (s *patternSearch) isReachable(i, direction int) bool {
+	if i < 0 || i >= len(s.words) || s.budget < 0 {
 		return false
 	}
 	before := i - 1
 	if direction < 0 {
 		before = i
 	}
-	return !t.words[before].endsSentence
+	return !s.words[before].endsSentence
 }
 
-func (t *patternSearch) matchesAny(wanted uint8, token int) bool {
-	for left := wanted; left != 0; left &= left - 1 {
-		if _, _, ok := t.matchElement(&t.elements[bits.TrailingZeros8(left)], token); ok {
+func (s *patternSearch) matchesAny(wanted uint8, token int) bool {
+	for remaining := wanted; remaining != 0; remaining &= remaining - 1 {
+		if _, _, ok := s.matchElement(&s.elements[bits.TrailingZeros8(remaining)], token); ok {
 			return true
 		}
 	}
 	return false
 }
 
-// gapCost returns the number of words a token counts as in a gap: 0 for fillers and
-// punctuation, 2 for separators of list items, so that hardly any other word fits next
-// to one, and more than any gap for separators of clauses.
-func (t *patternSearch) gapCost(token int) int {
-	w := &t.words[token]
+// gapCost returns the number of words that a token counts for in a gap: 0 for fillers
+// and punctuation, 2 for separators of list items, so that the gap has hardly any room
+// for other words, and more than any gap for clause separators.
+func (s *patternSearch) gapCost(token int) int {
+	w := &s.words[token]
 	switch {
 	case w.dividesClauses:
 		return maxScanned
-	case t.isSkippable != nil && t.isSkippable(token):
+	case s.isSkippable != nil && s.isSkippable(token):
 		return 0
 	case w.joinsItems, w.comma:
 		return 2
@@ -231,18 +232,18 @@ func (t *patternSearch) gapCost(token int) int {
 	return 1
 }
 
-// isOutOfOrder reports whether the elements were found in another order than in the
+// isOutOfOrder reports whether the elements were found in a different order than in the
 // pattern.
-func (t *patternSearch) isOutOfOrder() bool {
-	return !slices.IsSorted(t.elementTokens[:len(t.elements)])
+func (s *patternSearch) isOutOfOrder() bool {
+	return !slices.IsSorted(s.elementTokens[:len(s.elements)])
 }
 
 // rangeWidth returns the total width of the number ranges of the pattern.
-func (t *patternSearch) rangeWidth() float32 {
+func (s *patternSearch) rangeWidth() float32 {
 	width := 0.0
-	for i := range t.elements {
-		if e := &t.elements[i]; e.Kind == model.NumberElement {
-			width += t.r.Ranges[e.Range].To - t.r.Ranges[e.Range].From
+	for i := range s.elements {
+		if e := &s.elements[i]; e.Kind == model.NumberElement {
+			width += s.r.Ranges[e.Range].To - s.r.Ranges[e.Range].From
 		}
 	}
 	return float32(width)

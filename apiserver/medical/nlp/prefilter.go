@@ -9,18 +9,18 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// A prefilter determines once per text which patterns are worth a search: those with
-// all their terms in the sentence of their key. About one in a hundred qualifies, and
-// a text is searched up to five times.
+// A prefilter determines once per text which patterns are worth searching for: the
+// patterns with all their terms in the same sentence as their key. About one in a
+// hundred qualifies, and a text is searched up to five times.
 type prefilter struct {
 	r            *model.Release
 	presentTerms []uint64 // bit set of the terms in the sentence
-	// candidates are these patterns, in order of the tokens with their keys. keys holds
-	// the range of each token.
+	// candidates are the patterns worth searching for, in order of the tokens with their
+	// keys. keys holds the range of candidates for each token.
 	candidates []candidate
 	keys       []tokenCandidates
 	cues       []cueCandidate // in token order
-	firstCue   uint32         // the first pattern of a cue or a time
+	firstCue   uint32         // first pattern of a cue or a time
 	remaining  int            // remaining budget of patterns to check
 }
 
@@ -39,28 +39,28 @@ type tokenCandidates struct {
 }
 
 // A cueCandidate is a pattern of a cue or a time with its key at a token. Impossible
-// ones are charged to the budget when cues are searched.
+// candidates are charged to the budget when cues are searched.
 type cueCandidate struct {
 	pattern  uint32
 	token    int32
 	possible bool // the sentence has all its terms
 }
 
-// scan prefilters the patterns for the words of a text. After checking most patterns
-// it only checks those of cues and times.
-func (s *prefilter) scan(r *model.Release, words []word, most int) {
-	s.r, s.remaining = r, most
-	s.candidates, s.keys, s.cues = s.candidates[:0], s.keys[:0], s.cues[:0]
-	s.firstCue = uint32(sort.Search(len(r.Patterns), func(i int) bool { return r.Patterns[i].Meaning >= model.CueNegation }))
-	if need := (len(r.TermPatterns) + 63) / 64; len(s.presentTerms) < need {
-		s.presentTerms = make([]uint64, need)
+// scan prefilters the patterns for the words of a text. Once limit patterns have been
+// checked, it checks only the patterns of cues and times.
+func (p *prefilter) scan(r *model.Release, words []word, limit int) {
+	p.r, p.remaining = r, limit
+	p.candidates, p.keys, p.cues = p.candidates[:0], p.keys[:0], p.cues[:0]
+	p.firstCue = uint32(sort.Search(len(r.Patterns), func(i int) bool { return r.Patterns[i].Meaning >= model.CueNegation }))
+	if need := (len(r.TermPatterns) + 63) / 64; len(p.presentTerms) < need {
+		p.presentTerms = make([]uint64, need)
 	}
 	for from, to := range sentences(words) {
-		s.markTerms(words[from:to], true)
+		p.markTerms(words[from:to], true)
 		for i := from; i < to; i++ {
-			s.scanToken(int32(i), &words[i])
+			p.scanToken(int32(i), &words[i])
 		}
-		s.markTerms(words[from:to], false)
+		p.markTerms(words[from:to], false)
 	}
 }
 
@@ -79,14 +79,14 @@ func sentences(words []word) iter.Seq2[int, int] {
 }
 
 // markTerms sets or clears the terms of words in presentTerms.
-func (s *prefilter) markTerms(words []word, present bool) {
+func (p *prefilter) markTerms(words []word, present bool) {
 	for i := range words {
 		for _, terms := range [][]model.Term{words[i].terms, words[i].compoundTerms} {
 			for _, t := range terms {
 				if present {
-					s.presentTerms[t/64] |= 1 << (t % 64)
+					p.presentTerms[t/64] |= 1 << (t % 64)
 				} else {
-					s.presentTerms[t/64] &^= 1 << (t % 64)
+					p.presentTerms[t/64] &^= 1 << (t % 64)
 				}
 			}
 		}
@@ -94,57 +94,57 @@ func (s *prefilter) markTerms(words []word, present bool) {
 }
 
 // hasTerm reports whether a word of the sentence has a term.
-func (s *prefilter) hasTerm(t model.Term) bool { return s.presentTerms[t/64]>>(t%64)&1 != 0 }
+func (p *prefilter) hasTerm(t model.Term) bool { return p.presentTerms[t/64]>>(t%64)&1 != 0 }
 
 // scanToken checks the patterns whose key is a term of a token. Compounds written as
 // two words do not match cues.
-func (s *prefilter) scanToken(token int32, w *word) {
-	from, ruledOut := len(s.candidates), int32(0)
+func (p *prefilter) scanToken(token int32, w *word) {
+	from, ruledOut := len(p.candidates), int32(0)
 	for _, t := range w.terms {
-		refs := model.Slice(s.r.PatternRefs, s.r.TermPatterns[t])
-		ruledOut = s.addCandidates(refs, ruledOut)
-		s.addCues(refs, token)
+		refs := model.Slice(p.r.PatternRefs, p.r.TermPatterns[t])
+		ruledOut = p.addCandidates(refs, ruledOut)
+		p.addCues(refs, token)
 	}
 	for _, t := range w.compoundTerms {
-		ruledOut = s.addCandidates(model.Slice(s.r.PatternRefs, s.r.TermPatterns[t]), ruledOut)
+		ruledOut = p.addCandidates(model.Slice(p.r.PatternRefs, p.r.TermPatterns[t]), ruledOut)
 	}
-	s.keys = append(s.keys, tokenCandidates{from: int32(from), to: int32(len(s.candidates)), ruledOut: ruledOut})
+	p.keys = append(p.keys, tokenCandidates{from: int32(from), to: int32(len(p.candidates)), ruledOut: ruledOut})
 }
 
 // addCandidates adds the patterns with all their terms in the sentence. It takes and
 // returns the number of patterns ruled out since the last candidate.
-func (s *prefilter) addCandidates(refs []model.PatternRef, ruledOut int32) int32 {
-	if s.remaining < 0 {
+func (p *prefilter) addCandidates(refs []model.PatternRef, ruledOut int32) int32 {
+	if p.remaining < 0 {
 		return ruledOut
 	}
-	s.remaining -= len(refs)
+	p.remaining -= len(refs)
 	for _, ref := range refs {
-		if !s.hasTerm(ref.PrefilterTerm) || !s.hasTerms(ref.Pattern) { // most patterns lack PrefilterTerm
+		if !p.hasTerm(ref.PrefilterTerm) || !p.hasTerms(ref.Pattern) { // most patterns lack PrefilterTerm
 			ruledOut++
 			continue
 		}
-		s.candidates = append(s.candidates, candidate{pattern: ref.Pattern, ruledOut: ruledOut})
+		p.candidates = append(p.candidates, candidate{pattern: ref.Pattern, ruledOut: ruledOut})
 		ruledOut = 0
 	}
 	return ruledOut
 }
 
 // addCues adds the cues and times among the patterns, which come last.
-func (s *prefilter) addCues(refs []model.PatternRef, token int32) {
+func (p *prefilter) addCues(refs []model.PatternRef, token int32) {
 	first := len(refs)
-	for first > 0 && refs[first-1].Pattern >= s.firstCue {
+	for first > 0 && refs[first-1].Pattern >= p.firstCue {
 		first--
 	}
 	for _, ref := range refs[first:] {
-		s.cues = append(s.cues, cueCandidate{pattern: ref.Pattern, token: token, possible: s.hasTerms(ref.Pattern)})
+		p.cues = append(p.cues, cueCandidate{pattern: ref.Pattern, token: token, possible: p.hasTerms(ref.Pattern)})
 	}
 }
 
 // hasTerms reports whether the sentence has all terms of a pattern.
-func (s *prefilter) hasTerms(pattern uint32) bool {
-	elements := model.Slice(s.r.Elements, s.r.Patterns[pattern].Elements)
+func (p *prefilter) hasTerms(pattern uint32) bool {
+	elements := model.Slice(p.r.Elements, p.r.Patterns[pattern].Elements)
 	for i := range elements {
-		if e := &elements[i]; e.Kind == model.TermElement && !s.hasTerm(e.Term) {
+		if e := &elements[i]; e.Kind == model.TermElement && !p.hasTerm(e.Term) {
 			return false
 		}
 	}

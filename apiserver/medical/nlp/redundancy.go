@@ -8,9 +8,10 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// dropRedundant drops redundant findings: those neither present nor absent, present
-// parents of present children, absent children of absent parents, absent parents of
-// present children, and kinds of observations that the query does not request.
+// dropRedundant drops redundant findings: findings that are neither present nor absent,
+// present parents of present children, absent children of absent parents, absent
+// parents of present children, and kinds of observations that the query does not
+// request.
 func (p *parser) dropRedundant() {
 	for i := range p.findings {
 		f := &p.findings[i]
@@ -57,8 +58,8 @@ func (m *matcher) isAncestor(ancestor, o model.ObservationIndex) bool {
 	return false
 }
 
-// dedupeByObservation keeps one finding per observation: the first present one,
-// otherwise the first.
+// dedupeByObservation keeps one finding per observation: the first present finding or,
+// if none is present, the first finding.
 func (p *parser) dedupeByObservation() {
 	for i := range p.findings {
 		f := &p.findings[i]
@@ -92,9 +93,9 @@ func (p *parser) dedupeByWords() {
 	}
 }
 
-// containsAll reports whether tokens contains all of others. Both are ascending.
-func containsAll(tokens, others []int32) bool {
-	for _, token := range others {
+// containsAll reports whether tokens contains every token in subset. Both are ascending.
+func containsAll(tokens, subset []int32) bool {
+	for _, token := range subset {
 		if _, ok := slices.BinarySearch(tokens, token); !ok {
 			return false
 		}

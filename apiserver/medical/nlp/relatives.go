@@ -8,17 +8,17 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// addRelativeFindings adds the symptoms within findings about relatives: "my sister
-// had a seizure" is family history, or the seizure of the sister if she is the
-// patient. Package scope decides between them.
+// addRelativeFindings adds the symptoms within findings about relatives: "my sister had
+// a seizure" is family history, or the patient's own seizure if the sister is the
+// patient. Package scope decides between the two.
 func (p *parser) addRelativeFindings() {
 	for i := range p.findings {
 		f := &p.findings[i]
 		if p.isFamilyHistory(f) && p.mayConcernPatient(p.findingTokens(f)) {
-			if said := p.bestSymptomMatch(p.findingTokens(f)); said != none {
-				found := &p.matcher.matches[said]
+			if best := p.bestSymptomMatch(p.findingTokens(f)); best != none {
+				found := &p.matcher.matches[best]
 				p.findings = append(p.findings, finding{
-					observation: p.matcher.patternOf(said).Observation, match: said, from: found.from, to: found.to, head: found.head, ofRelative: true,
+					observation: p.matcher.patternOf(best).Observation, match: best, from: found.from, to: found.to, head: found.head, ofRelative: true,
 				})
 			}
 		}
@@ -38,7 +38,7 @@ func (p *parser) mayConcernPatient(tokens []int32) bool {
 	}) == none
 }
 
-// bestSymptomMatch returns the best match for a symptom that includes some of the
+// bestSymptomMatch returns the best match for a symptom that includes any of the
 // tokens: "my sister has a dry cough" contains both a cough and a dry cough.
 func (p *parser) bestSymptomMatch(tokens []int32) int {
 	return p.bestMatch(func(i int) bool {
@@ -48,15 +48,15 @@ func (p *parser) bestSymptomMatch(tokens []int32) int {
 	})
 }
 
-// bestMatch returns the best match for which wanted returns true, or none.
-func (p *parser) bestMatch(wanted func(match int) bool) int {
+// bestMatch returns the best match for which matches returns true, or none.
+func (p *parser) bestMatch(matches func(match int) bool) int {
 	m, best := &p.matcher, none
 	for i := range m.matches {
 		if m.budget < 0 {
 			break
 		}
 		m.budget--
-		if wanted(i) && (best == none || p.selector.compare(i, best) < 0) {
+		if matches(i) && (best == none || p.selector.compare(i, best) < 0) {
 			best = i
 		}
 	}
@@ -64,9 +64,9 @@ func (p *parser) bestMatch(wanted func(match int) bool) int {
 }
 
 // overlaps reports whether two ascending token lists have a token in common.
-func overlaps(tokens, others []int32) bool {
-	return slices.ContainsFunc(others, func(token int32) bool {
-		_, ok := slices.BinarySearch(tokens, token)
+func overlaps(a, b []int32) bool {
+	return slices.ContainsFunc(b, func(token int32) bool {
+		_, ok := slices.BinarySearch(a, token)
 		return ok
 	})
 }

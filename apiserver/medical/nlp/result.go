@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// sanitizeText replaces invalid UTF-8 in text and removes marks that only set the
+// sanitizeText replaces invalid UTF-8 in text and removes control characters for the
 // writing direction.
 func sanitizeText(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
@@ -53,8 +53,8 @@ func (p *parser) newMention(f *finding) Mention {
 
 // isObvious reports whether the text is unambiguous: it has a mention, each word
 // belongs to a mention, a cue or a time span or is nearly meaningless, no word was
-// misspelled or split, and no selected wording competed with another one for the same
-// words.
+// misspelled or split, and no selected wording competed with another wording for the
+// same words.
 func (p *parser) isObvious() bool {
 	if p.selector.ambiguous {
 		return false
@@ -62,13 +62,13 @@ func (p *parser) isObvious() bool {
 	p.taken = resize(p.taken, len(p.matcher.words))
 	p.markMatches(p.scopes.cues)
 	p.markMatches(p.durations)
-	mentions := false
+	hasMention := false
 	for i := range p.findings {
 		f := &p.findings[i]
 		if f.match == none {
-			return false // classified from its words, which is ambiguous
+			return false // a classification, which is ambiguous
 		}
-		mentions = mentions || !f.dropped
+		hasMention = hasMention || !f.dropped
 		for _, token := range p.findingTokens(f) {
 			p.taken[token] = true
 		}
@@ -79,7 +79,7 @@ func (p *parser) isObvious() bool {
 			return false
 		}
 	}
-	return mentions
+	return hasMention
 }
 
 // markMatches marks the tokens of matches as taken.

@@ -8,13 +8,13 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// scopeTokens returns the tokens of a finding whose scope is resolved, and whether
-// they state an absence. Tokens after a comma are omitted if the tokens before it
-// state the same, such as the stomach in "no bloating, my stomach burns". A negation
-// at the start of a negated wording, or after the person it concerns, as in "no
-// temperature" and "he isn't hot", is omitted so that it can negate the rest of its
-// list: "no temperature, cough or headache".
-func (p *parser) scopeTokens(f *finding) (tokens []int32, saidAbsent bool) {
+// scopeTokens returns the tokens of a finding to pass to package scope, and whether
+// they state an absence. It omits tokens after a comma if the tokens before the comma
+// state the same observation, such as the stomach in "no bloating, my stomach burns".
+// It omits a negation at the start of a negated wording, or after its subject, as in
+// "no temperature" and "he isn't hot", so that the negation can apply to the rest of
+// its list: "no temperature, cough or headache".
+func (p *parser) scopeTokens(f *finding) (tokens []int32, statesAbsence bool) {
 	tokens = p.findingTokens(f)
 	if f.match == none {
 		return tokens, f.statesAbsence
@@ -33,7 +33,7 @@ func (p *parser) scopeTokens(f *finding) (tokens []int32, saidAbsent bool) {
 func (p *parser) isNegation(token int32) bool { return p.matcher.words[token].negates }
 
 // tokensBeforeComma returns the tokens of a finding before its first comma if they
-// state the same observation on their own. Otherwise it returns all of them.
+// state the same observation on their own. Otherwise it returns all tokens.
 func (p *parser) tokensBeforeComma(f *finding, tokens []int32) []int32 {
 	comma := p.firstGapToken(tokens, func(token int32) bool { return p.matcher.words[token].comma })
 	if comma == none {
@@ -46,12 +46,12 @@ func (p *parser) tokensBeforeComma(f *finding, tokens []int32) []int32 {
 	return tokens
 }
 
-// firstGapToken returns the first token in the gaps of a finding for which is returns
-// true, or none.
-func (p *parser) firstGapToken(tokens []int32, is func(token int32) bool) int32 {
+// firstGapToken returns the first token in the gaps of a finding for which matches
+// returns true, or none.
+func (p *parser) firstGapToken(tokens []int32, matches func(token int32) bool) int32 {
 	for i := 1; i < len(tokens); i++ {
 		for token := tokens[i-1] + 1; token < tokens[i]; token++ {
-			if is(token) {
+			if matches(token) {
 				return token
 			}
 		}
@@ -59,9 +59,9 @@ func (p *parser) firstGapToken(tokens []int32, is func(token int32) bool) int32 
 	return none
 }
 
-// matchBefore returns the match with the most of the given tokens before end, and no
-// others, whose observation satisfies is. It returns none if there is no such match.
-func (p *parser) matchBefore(tokens []int32, end int32, is func(model.ObservationIndex) bool) int {
+// matchBefore returns the longest match that consists only of the given tokens before
+// end and whose observation is accepted. It returns none if there is no such match.
+func (p *parser) matchBefore(tokens []int32, end int32, accepts func(model.ObservationIndex) bool) int {
 	m, best := &p.matcher, none
 	for i := range m.matches {
 		if m.budget < 0 {
@@ -72,7 +72,7 @@ func (p *parser) matchBefore(tokens []int32, end int32, is func(model.Observatio
 		if found[0] < tokens[0] || found[len(found)-1] >= end || best != none && len(found) <= len(m.tokens(&m.matches[best])) {
 			continue
 		}
-		if pattern := m.patternOf(i); pattern.Meaning == model.MeaningMention && is(pattern.Observation) && containsAll(tokens, found) {
+		if pattern := m.patternOf(i); pattern.Meaning == model.MeaningMention && accepts(pattern.Observation) && containsAll(tokens, found) {
 			best = i
 		}
 	}
@@ -93,11 +93,11 @@ func (p *parser) splitNegated() {
 		if negation == none {
 			continue
 		}
-		general := func(o model.ObservationIndex) bool { return m.isAncestor(o, f.observation) }
-		if said := p.matchBefore(tokens, negation, general); said != none {
-			found := &m.matches[said]
+		isMoreGeneral := func(o model.ObservationIndex) bool { return m.isAncestor(o, f.observation) }
+		if prefix := p.matchBefore(tokens, negation, isMoreGeneral); prefix != none {
+			found := &m.matches[prefix]
 			p.findings = append(p.findings, finding{
-				observation: m.patternOf(said).Observation, match: said, from: found.from, to: found.to, head: found.head,
+				observation: m.patternOf(prefix).Observation, match: prefix, from: found.from, to: found.to, head: found.head,
 			})
 		}
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // A scopeBuilder converts a text for package scope, where a line break is a token that
-// ends a clause. Here it is not a token, so tokenOffsets maps the tokens of the text
-// to those of the sentence.
+// ends a clause. In this package, a line break is not a token, so tokenOffsets maps the
+// tokens of the text to the tokens of the sentence.
 type scopeBuilder struct {
 	tokenOffsets  []int // by token
 	sentence      scope.Sentence
@@ -25,72 +25,72 @@ type scopeBuilder struct {
 // resolveFindings finds the cues outside the findings, and sets whether each finding
 // is present, absent or unasserted.
 func (p *parser) resolveFindings() {
-	j := &p.scopes
+	b := &p.scopes
 	p.splitNegated()
 	p.buildSentence()
 	p.markInsideFindings()
 	p.selectCues()
-	j.mentions, j.positions = j.mentions[:0], j.positions[:0]
+	b.mentions, b.positions = b.mentions[:0], b.positions[:0]
 	for i := range p.findings {
-		j.mentions = append(j.mentions, p.newScopeMention(&p.findings[i]))
+		b.mentions = append(b.mentions, p.newScopeMention(&p.findings[i]))
 	}
-	for i, verdict := range scope.Resolve(j.sentence, j.mentions) {
+	for i, verdict := range scope.Resolve(b.sentence, b.mentions) {
 		p.findings[i].absent, p.findings[i].unasserted = verdict == scope.Absent, verdict == scope.Unasserted
 	}
 }
 
 // buildSentence copies the roles of the punctuation tokens.
 func (p *parser) buildSentence() {
-	j, words := &p.scopes, p.matcher.words
+	b, words := &p.scopes, p.matcher.words
 	n := len(words)
 	for i := range words {
 		if words[i].breakAfter {
 			n++
 		}
 	}
-	s := &j.sentence
-	j.tokenOffsets, s.Tokens = j.tokenOffsets[:0], n
+	s := &b.sentence
+	b.tokenOffsets, s.Tokens = b.tokenOffsets[:0], n
 	s.ClauseEnds, s.QuestionMarks, s.Fillers = resize(s.ClauseEnds, n), resize(s.QuestionMarks, n), resize(s.Fillers, n)
 	s.Commas, s.Links = resize(s.Commas, n), resize(s.Links, n)
-	place := 0
+	offset := 0
 	for i := range words {
 		w := &words[i]
-		j.tokenOffsets = append(j.tokenOffsets, place)
-		s.ClauseEnds[place], s.QuestionMarks[place] = w.endsClause || w.bracket && !p.enclosesNegation(i), w.isQuestionMark
-		s.Commas[place], s.Links[place] = w.comma && !w.linksItems, w.linksItems
-		s.Fillers[place] = w.filler || w.kind == markToken
-		place++
+		b.tokenOffsets = append(b.tokenOffsets, offset)
+		s.ClauseEnds[offset], s.QuestionMarks[offset] = w.endsClause || w.bracket && !p.enclosesNegation(i), w.isQuestionMark
+		s.Commas[offset], s.Links[offset] = w.comma && !w.linksItems, w.linksItems
+		s.Fillers[offset] = w.filler || w.kind == markToken
+		offset++
 		if w.breakAfter {
-			s.ClauseEnds[place] = true
-			place++
+			s.ClauseEnds[offset] = true
+			offset++
 		}
 	}
 }
 
-// enclosesNegation reports whether a token is one of two brackets around a negation,
-// "fever (no)". Such brackets do not end a clause.
+// enclosesNegation reports whether a token is one of two brackets around a negation, as
+// in "fever (no)". Such brackets do not end a clause.
 func (p *parser) enclosesNegation(i int) bool {
 	words := p.matcher.words
-	around := func(open int) bool {
+	isNegationBetween := func(open int) bool {
 		return open >= 0 && open+2 < len(words) && words[open].bracket && words[open+1].negates && words[open+2].bracket
 	}
-	return around(i) || around(i-2)
+	return isNegationBetween(i) || isNegationBetween(i-2)
 }
 
 // selectCues selects the cues that share no token with a finding or with a longer cue.
-// Clauses do not end within a finding, or after "burning" in "no burning when I pee".
+// A clause does not end within a finding: not after "burning" in "no burning when I pee".
 func (p *parser) selectCues() {
-	j, m := &p.scopes, &p.matcher
-	j.cues, p.taken = j.cues[:0], resize(p.taken, len(m.words))
+	b, m := &p.scopes, &p.matcher
+	b.cues, p.taken = b.cues[:0], resize(p.taken, len(m.words))
 	for i := range m.matches {
 		meaning, tokens := m.patternOf(i).Meaning, m.tokens(&m.matches[i])
 		if p.isActiveCue(meaning, tokens) {
-			j.cues = append(j.cues, i)
+			b.cues = append(b.cues, i)
 		}
 	}
-	slices.SortFunc(j.cues, p.selector.compareCues)
+	slices.SortFunc(b.cues, p.selector.compareCues)
 	p.markFindings()
-	j.cues = slices.DeleteFunc(j.cues, func(i int) bool {
+	b.cues = slices.DeleteFunc(b.cues, func(i int) bool {
 		switch tokens := m.tokens(&m.matches[i]); m.patternOf(i).Meaning {
 		case model.CueNeutral:
 			return !p.claimFree(tokens)
@@ -103,10 +103,10 @@ func (p *parser) selectCues() {
 	p.buildCues()
 }
 
-// claimFree marks the unclaimed tokens of a neutral cue as claimed, and reports
-// whether all of them were unclaimed. "Gone sore" does not mean gone, even if "sore"
-// belongs to a finding. A negation is claimed with all other tokens of the cue or not
-// at all: "no change" is neutral, but not in "no change in vision".
+// claimFree claims the unclaimed tokens of a neutral cue, and reports whether all
+// tokens were unclaimed. "Gone sore" does not mean gone, even if "sore" belongs to a
+// finding. A negation is claimed with all other tokens of the cue or not at all: "no
+// change" is neutral, but not in "no change in vision".
 func (p *parser) claimFree(tokens []int32) bool {
 	if slices.ContainsFunc(tokens, p.isNegation) {
 		return p.claim(tokens)
@@ -119,8 +119,8 @@ func (p *parser) claimFree(tokens []int32) bool {
 	return all
 }
 
-// claimIfLastFree claims the tokens of an affirming cue if the last one, which would
-// negate, is unclaimed. The first ones may belong to a finding: "can't eat without
+// claimIfLastFree claims the tokens of an affirming cue if the last token, which would
+// negate, is unclaimed. Earlier tokens may belong to a finding: "can't eat without
 // vomiting".
 func (p *parser) claimIfLastFree(tokens []int32) bool {
 	free := !p.taken[tokens[len(tokens)-1]]
@@ -131,7 +131,8 @@ func (p *parser) claimIfLastFree(tokens []int32) bool {
 }
 
 // isUninterrupted reports whether the gaps of a cue contain no comma or bracket. Two
-// negations separated by one negate twice and do not affirm.
+// negations with a comma or bracket between them are separate negations, not an
+// affirmation.
 func (p *parser) isUninterrupted(tokens []int32) bool {
 	for token := tokens[0] + 1; token < tokens[len(tokens)-1]; token++ {
 		w := &p.matcher.words[token]
@@ -171,8 +172,8 @@ func (p *parser) isActiveCue(meaning model.Meaning, tokens []int32) bool {
 }
 
 // canNegateBefore reports whether a cue may negate the text before it. A conjunction
-// starts another statement: "headache, and we have no car" does not negate the
-// headache. The n of "chest pain n" is not "and".
+// starts a new statement: "headache, and we have no car" does not negate the headache.
+// The final n in "chest pain n" does not stand for "and".
 func (p *parser) canNegateBefore(tokens []int32) bool {
 	first := tokens[0]
 	if len(tokens) == 1 {
@@ -183,19 +184,19 @@ func (p *parser) canNegateBefore(tokens []int32) bool {
 
 // markInsideFindings marks the tokens from the first to the last of each finding.
 func (p *parser) markInsideFindings() {
-	j := &p.scopes
-	j.insideFinding = resize(j.insideFinding, len(p.matcher.words))
+	b := &p.scopes
+	b.insideFinding = resize(b.insideFinding, len(p.matcher.words))
 	end := int32(0) // of the marked tokens
 	for i := range p.findings {
 		tokens := p.findingTokens(&p.findings[i])
 		for token := max(tokens[0], end); token <= tokens[len(tokens)-1]; token++ {
-			j.insideFinding[token] = true
+			b.insideFinding[token] = true
 		}
 		end = max(end, tokens[len(tokens)-1]+1)
 	}
 }
 
-// claim claims tokens if all of them are unclaimed, and reports whether it did.
+// claim claims tokens if all of them are unclaimed, and reports whether it did so.
 func (p *parser) claim(tokens []int32) bool {
 	for _, token := range tokens {
 		if p.taken[token] {
@@ -210,24 +211,24 @@ func (p *parser) claim(tokens []int32) bool {
 
 // buildCues adds the cues in text order, including the dashes that negate.
 func (p *parser) buildCues() {
-	j, m := &p.scopes, &p.matcher
-	cues := j.sentence.Cues[:0]
-	for _, i := range j.cues {
+	b, m := &p.scopes, &p.matcher
+	cues := b.sentence.Cues[:0]
+	for _, i := range b.cues {
 		tokens := m.tokens(&m.matches[i])
 		cues = append(cues, scope.Cue{
-			Kind: p.cueKind(m.patternOf(i)), From: j.tokenOffsets[tokens[0]], To: j.tokenOffsets[tokens[len(tokens)-1]] + 1,
+			Kind: p.cueKind(m.patternOf(i)), From: b.tokenOffsets[tokens[0]], To: b.tokenOffsets[tokens[len(tokens)-1]] + 1,
 			IsConjunction: len(tokens) == 1 && m.words[tokens[0]].joinsItems,
 			NamesWriter:   slices.ContainsFunc(tokens, func(token int32) bool { return m.words[token].namesWriter }),
 		})
 	}
 	for token := range m.words {
 		if w := &m.words[token]; w.kind == markToken && w.negates && !p.taken[token] {
-			cues = append(cues, scope.Cue{Kind: model.CueNegation, From: j.tokenOffsets[token], To: j.tokenOffsets[token] + 1})
+			cues = append(cues, scope.Cue{Kind: model.CueNegation, From: b.tokenOffsets[token], To: b.tokenOffsets[token] + 1})
 		}
 	}
 	slices.SortFunc(cues, func(a, b scope.Cue) int { return a.From - b.From })
-	end := 0 // end of the previous cue; cues are not nested in gaps
-	j.sentence.Cues = slices.DeleteFunc(cues, func(c scope.Cue) bool {
+	end := 0 // end of the previous cue; cues inside its gaps are dropped
+	b.sentence.Cues = slices.DeleteFunc(cues, func(c scope.Cue) bool {
 		inGap := c.From < end
 		if !inGap {
 			end = c.To
@@ -236,8 +237,8 @@ func (p *parser) buildCues() {
 	})
 }
 
-// cueKind returns the kind of a cue. A relative that does not match the patient's sex
-// or age is not the patient.
+// cueKind returns the kind of a cue. A relative whose sex or age does not match the
+// patient's cannot be the patient.
 func (p *parser) cueKind(cue *model.Pattern) model.Meaning {
 	if cue.Meaning == model.CueRelative && !cue.AppliesTo(p.query.Sex, p.query.AgeMonths) {
 		return model.CueOtherExperiencer
@@ -246,32 +247,31 @@ func (p *parser) cueKind(cue *model.Pattern) model.Meaning {
 }
 
 func (p *parser) newScopeMention(f *finding) scope.Mention {
-	j := &p.scopes
-	from, denies, writer := len(j.positions), false, false
-	tokens, saidAbsent := p.scopeTokens(f)
+	b := &p.scopes
+	from, hasNegation, namesWriter := len(b.positions), false, false
+	tokens, statesAbsence := p.scopeTokens(f)
 	first := int(tokens[0])
 	for _, token := range tokens {
-		j.positions = append(j.positions, j.tokenOffsets[token])
-		denies = denies || p.isNegation(token)
-		writer = writer || p.matcher.words[token].namesWriter
+		b.positions = append(b.positions, b.tokenOffsets[token])
+		hasNegation = hasNegation || p.isNegation(token)
+		namesWriter = namesWriter || p.matcher.words[token].namesWriter
 	}
-	observed := &p.r.Observations[f.observation]
+	observation := &p.r.Observations[f.observation]
 	return scope.Mention{
-		Positions:         j.positions[from:],
-		RiskFactor:        observed.Kind == model.RiskFactor,
-		AppliesToOnlooker: observed.CommonInOnlookers,
-		IsSerious:         observed.Seriousness > model.NotSerious,
-		NamesWriter:       writer,
+		Positions:         b.positions[from:],
+		RiskFactor:        observation.Kind == model.RiskFactor,
+		AppliesToOnlooker: observation.CommonInOnlookers,
+		IsSerious:         observation.Seriousness > model.NotSerious,
+		NamesWriter:       namesWriter,
 		OfRelative:        f.ofRelative,
 		NamesRelative:     p.namesRelative(f),
-		StatesAbsence:     saidAbsent,
-		HasNegation:       denies,
+		StatesAbsence:     statesAbsence,
+		HasNegation:       hasNegation,
 		StartsStatement:   p.matcher.words[first].namesPatient && first > 0 && p.matcher.words[first-1].dividesClauses,
 	}
 }
 
-// namesRelative reports whether the wording of a finding names the relative it
-// concerns.
+// namesRelative reports whether the wording of a finding names a relative.
 func (p *parser) namesRelative(f *finding) bool {
 	if f.match != none {
 		return p.matcher.patternOf(f.match).NamesRelative

@@ -15,10 +15,10 @@ const (
 	// maxLetters is the maximum length of a word for spelling correction.
 	maxLetters = 24
 	// minPartLetters is the minimum number of letters in each part of a compound, whether
-	// two words were written as one or one as two.
+	// two words were written as one or one word was written as two.
 	minPartLetters = 3
-	// minOrdinaryWords is the minimum number of ordinary words a language must have before
-	// unknown words are corrected by more than one edit.
+	// minOrdinaryWords is the minimum number of ordinary words in a language for unknown
+	// words to be corrected by more than one edit.
 	minOrdinaryWords = 1_000
 	// maxCandidates is the maximum number of pattern words to compare with a misspelled
 	// word.
@@ -42,23 +42,23 @@ func maxEdits(letters int) int {
 type suggestion struct {
 	word     uint32 // index into DeleteWords
 	distance int
-	// sameConsonants reports whether the words have the same consonants, as with most
-	// misspellings.
+	// sameConsonants is true if the words have the same consonants, as most misspellings
+	// have.
 	sameConsonants bool
 	frequency      uint64
 }
 
-func (s suggestion) isBetterThan(than suggestion) bool {
-	if s.distance != than.distance {
-		return s.distance < than.distance
+func (s suggestion) isBetterThan(other suggestion) bool {
+	if s.distance != other.distance {
+		return s.distance < other.distance
 	}
-	if s.sameConsonants != than.sameConsonants {
+	if s.sameConsonants != other.sameConsonants {
 		return s.sameConsonants
 	}
-	if s.frequency != than.frequency {
-		return s.frequency > than.frequency
+	if s.frequency != other.frequency {
+		return s.frequency > other.frequency
 	}
-	return s.word < than.word
+	return s.word < other.word
 }
 
 // A speller corrects misspelled words to words of the patterns of a release. It finds
@@ -70,17 +70,17 @@ type speller struct {
 	tried   []uint32
 }
 
-// suggest returns the best correction of a misspelled word within most edits. It
-// allows only one edit if the language has few ordinary words: most unknown words are
-// then correct, and some pattern word is always near. Words with characters other than
+// suggest returns the best correction of a misspelled word within limit edits. If the
+// language has few ordinary words, it allows only one edit, because most unknown words
+// are correct and some pattern word is always near. Words with characters other than
 // letters are not corrected.
-func (s *speller) suggest(folded string, most int) (best suggestion, ok bool) {
+func (s *speller) suggest(folded string, limit int) (best suggestion, ok bool) {
 	letters, ok := s.readLetters(folded)
-	most = min(most, maxEdits(len(letters)))
+	limit = min(limit, maxEdits(len(letters)))
 	if s.r.OrdinaryWordCount() < minOrdinaryWords {
-		most = min(most, 1)
+		limit = min(limit, 1)
 	}
-	if !ok || most == 0 {
+	if !ok || limit == 0 {
 		return suggestion{}, false
 	}
 	s.tried = s.tried[:0]
@@ -93,7 +93,7 @@ func (s *speller) suggest(folded string, most int) (best suggestion, ok bool) {
 			if s.checkTried(deleted.Word) {
 				continue
 			}
-			if candidate, near := s.compare(letters, deleted.Word, most); near && (!found || candidate.isBetterThan(best)) {
+			if candidate, near := s.compare(letters, deleted.Word, limit); near && (!found || candidate.isBetterThan(best)) {
 				best, found = candidate, true
 			}
 		}
@@ -145,13 +145,13 @@ func (s *speller) checkTried(word uint32) bool {
 	return false
 }
 
-// compare compares a pattern word with the letters of a misspelled one. The first
-// letter must be equal, or swapped with the second: adding or removing it can reverse
-// the meaning, as with "febrile".
-func (s *speller) compare(letters []rune, word uint32, most int) (candidate suggestion, near bool) {
+// compare compares a pattern word with the letters of a misspelled word. The first
+// letters must be equal, or swapped with the second: adding or removing a letter can
+// reverse the meaning, as in "febrile" and "afebrile".
+func (s *speller) compare(letters []rune, word uint32, limit int) (candidate suggestion, near bool) {
 	text := s.r.Text(s.r.DeletionWords[word])
-	distance := editDistance(letters, text, most)
-	if distance > most || distance == 0 || !sameInitial(letters, text) {
+	distance := editDistance(letters, text, limit)
+	if distance > limit || distance == 0 || !sameInitial(letters, text) {
 		return suggestion{}, false
 	}
 	frequency, _ := s.r.WordFrequency(text)
@@ -190,12 +190,12 @@ func sameInitial(letters []rune, text string) bool {
 }
 
 // editDistance returns the number of deletions, insertions, replacements and swaps of
-// adjacent letters that turn one word into the other, or a number greater than most if
-// the distance exceeds it.
-func editDistance(letters []rune, text string, most int) int {
+// adjacent letters that turn one word into the other, or limit + 1 if the distance
+// exceeds limit.
+func editDistance(letters []rune, text string, limit int) int {
 	const width = maxLetters + 3
-	if n := utf8.RuneCountInString(text); n > len(letters)+most || n < len(letters)-most {
-		return most + 1
+	if n := utf8.RuneCountInString(text); n > len(letters)+limit || n < len(letters)-limit {
+		return limit + 1
 	}
 	var rows [3][width]uint8
 	for i := range len(letters) + 1 {
@@ -206,7 +206,7 @@ func editDistance(letters []rune, text string, most int) int {
 		depth++
 		row, above, twoAbove := &rows[depth%3], &rows[(depth+2)%3], &rows[(depth+1)%3]
 		row[0] = uint8(depth)
-		least := row[0]
+		lowest := row[0]
 		for i := 1; i <= len(letters); i++ {
 			row[i] = above[i-1]
 			if letters[i-1] != c {
@@ -215,10 +215,10 @@ func editDistance(letters []rune, text string, most int) int {
 					row[i] = min(row[i], 1+twoAbove[i-2])
 				}
 			}
-			least = min(least, row[i])
+			lowest = min(lowest, row[i])
 		}
-		if int(least) > most {
-			return most + 1
+		if int(lowest) > limit {
+			return limit + 1
 		}
 		previous = c
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// A timeSpan is a time that a text states: "three weeks", "2-3 days", "last night".
+// A timeSpan is a time stated in a text: "three weeks", "2-3 days", "last night".
 type timeSpan struct {
 	from, to int // its tokens are from..to-1
 	minutes  float64
@@ -30,7 +30,7 @@ func (m *matcher) findTimes() {
 	})
 }
 
-// addTime adds a time span unless one of its tokens belongs to another.
+// addTime adds a time span unless one of its tokens belongs to another time span.
 func (m *matcher) addTime(time timeSpan) {
 	for i := time.from; i < time.to; i++ {
 		if m.words[i].time != none {
@@ -47,9 +47,9 @@ func (m *matcher) addTime(time timeSpan) {
 // number.
 const maxNumberTokens = 6
 
-// numberBefore parses the number before a unit: "3", "a couple of", "half an", "one
-// and a half". For "2-3" and "two or three" it returns the last number. Ordinals are
-// not numbers: the third day is not three days.
+// numberBefore parses the number before a unit: "3", "a couple of", "half an", "one and
+// a half". For "2-3" and "two or three" it returns the last number. Ordinals are not
+// numbers: "the third day" is not three days.
 func (m *matcher) numberBefore(unit int) (from int, number float64, ok bool) {
 	from = unit
 	for i := unit - 1; i >= 0 && unit-i <= maxNumberTokens && !m.words[i].endsSentence && !m.words[i].ordinal && m.words[i].time == none; i-- {
@@ -66,7 +66,7 @@ func (m *matcher) numberBefore(unit int) (from int, number float64, ok bool) {
 	return from, number, number > 0
 }
 
-// numberAt returns the number a token stands for, or NaN.
+// numberAt returns the number that a token represents, or NaN.
 func (m *matcher) numberAt(i int) float64 {
 	if m.words[i].kind == numberToken {
 		return m.words[i].number
@@ -86,11 +86,11 @@ func (m *matcher) continuesNumber(i, from, unit int) bool {
 	return before >= 0 && !m.words[before].endsSentence && !math.IsNaN(m.numberAt(before)) && i+1 == from && w.kind != numberToken && !w.comma
 }
 
-// evaluateNumber evaluates the numbers of a phrase. Adjacent numbers are multiplied,
-// as in "half a". After another word, a fraction is added, as in "one and a half", and
-// any other number replaces the previous one.
+// evaluateNumber evaluates the numbers in a phrase. Adjacent numbers are multiplied, as
+// in "half a". After an intervening word, a fraction is added, as in "one and a half",
+// and any other number replaces the previous one.
 func (m *matcher) evaluateNumber(from, unit int) float64 {
-	sum, product, apart := 0.0, math.NaN(), false
+	sum, product, isSeparated := 0.0, math.NaN(), false
 	flush := func() {
 		if !math.IsNaN(product) && product < 1 {
 			sum += product
@@ -103,10 +103,10 @@ func (m *matcher) evaluateNumber(from, unit int) float64 {
 		number := m.numberAt(i)
 		switch {
 		case math.IsNaN(number):
-			apart = true
-		case apart || math.IsNaN(product):
+			isSeparated = true
+		case isSeparated || math.IsNaN(product):
 			flush()
-			product, apart = number, false
+			product, isSeparated = number, false
 		default:
 			product *= number
 		}

@@ -27,10 +27,10 @@ type textToken struct {
 	folded string
 	number float64 // for a numberToken
 	kind   tokenKind
-	// spaceBefore reports whether white space precedes the token. breakAfter reports
-	// whether a line break follows it.
+	// spaceBefore is true if white space precedes the token. breakAfter is true if a line
+	// break follows it.
 	spaceBefore, breakAfter bool
-	corrected               bool // spelling corrected, so text differs from the query
+	corrected               bool // the spelling was corrected, so text differs from the query
 }
 
 // A tokenizer splits a text into tokens.
@@ -43,22 +43,22 @@ type tokenizer struct {
 }
 
 // tokenize appends the tokens of a text, which must be valid UTF-8. White space,
-// control characters and invisible characters belong to no token. All other characters
-// belong to exactly one, in order.
-func (c *tokenizer) tokenize(text string) {
+// control characters and invisible characters belong to no token. Every other character
+// belongs to exactly one token, in order.
+func (t *tokenizer) tokenize(text string) {
 	segment, rest, state := "", text, -1
 	for rest != "" {
 		segment, rest, state = uniseg.FirstWordInString(rest, state)
 		switch {
 		case isBlank(segment):
-			c.addBlank(segment)
-		case c.continuesWord(segment, rest):
-			c.extendLast(text, segment, rest)
+			t.addBlank(segment)
+		case t.continuesWord(segment, rest):
+			t.extendLast(text, segment, rest)
 			segment, rest, _ = uniseg.FirstWordInString(rest, -1)
-			c.extendLast(text, segment, rest)
+			t.extendLast(text, segment, rest)
 			state = -1
 		default:
-			c.addSegment(segment)
+			t.addSegment(segment)
 		}
 	}
 }
@@ -72,18 +72,18 @@ func isBlank(segment string) bool {
 	return true
 }
 
-func (c *tokenizer) addBlank(segment string) {
-	c.spaceBefore = true
-	if n := len(c.tokens); n > 0 && strings.ContainsAny(segment, "\n\r\v\f\u0085\u2028\u2029") {
-		c.tokens[n-1].breakAfter = true
+func (t *tokenizer) addBlank(segment string) {
+	t.spaceBefore = true
+	if n := len(t.tokens); n > 0 && strings.ContainsAny(segment, "\n\r\v\f\u0085\u2028\u2029") {
+		t.tokens[n-1].breakAfter = true
 	}
 }
 
 // continuesWord reports whether a word continues after an accent typed instead of an
-// apostrophe, as in "can`t". UAX #29 only accepts apostrophes there.
-func (c *tokenizer) continuesWord(segment, rest string) bool {
-	n := len(c.tokens)
-	if n == 0 || c.spaceBefore || c.tokens[n-1].kind != wordToken {
+// apostrophe, as in "can`t". UAX #29 only accepts apostrophes within words.
+func (t *tokenizer) continuesWord(segment, rest string) bool {
+	n := len(t.tokens)
+	if n == 0 || t.spaceBefore || t.tokens[n-1].kind != wordToken {
 		return false
 	}
 	switch segment {
@@ -95,8 +95,8 @@ func (c *tokenizer) continuesWord(segment, rest string) bool {
 }
 
 // extendLast extends the last token to the end of the segment that follows it.
-func (c *tokenizer) extendLast(text, segment, rest string) {
-	last := &c.tokens[len(c.tokens)-1]
+func (t *tokenizer) extendLast(text, segment, rest string) {
+	last := &t.tokens[len(t.tokens)-1]
 	end := len(text) - len(rest)
 	last.text = text[end-len(segment)-len(last.text) : end]
 	last.folded = foldWord(last.text)
@@ -105,22 +105,22 @@ func (c *tokenizer) extendLast(text, segment, rest string) {
 // addSegment adds the tokens of a non-blank segment. It splits UAX #29 segments
 // further at punctuation, except for apostrophes within words and points within
 // numbers.
-func (c *tokenizer) addSegment(addSegment string) {
-	if !strings.ContainsFunc(addSegment, func(c rune) bool { return isWordRune(c) || unicode.IsSpace(c) }) {
-		c.addToken(addSegment, markToken)
+func (t *tokenizer) addSegment(segment string) {
+	if !strings.ContainsFunc(segment, func(c rune) bool { return isWordRune(c) || unicode.IsSpace(c) }) {
+		t.addToken(segment, markToken)
 		return
 	}
-	for addSegment != "" {
-		end, carrying := scanRun(addSegment)
-		switch part := addSegment[:end]; {
-		case carrying:
-			c.addWord(part)
-		case isBlank(part): // some spaces join digits
-			c.spaceBefore = true
+	for segment != "" {
+		end, isWord := scanRun(segment)
+		switch part := segment[:end]; {
+		case isWord:
+			t.addWord(part)
+		case isBlank(part): // UAX #29 keeps some spaces between digits
+			t.spaceBefore = true
 		default:
-			c.addToken(strings.TrimLeftFunc(part, unicode.IsSpace), markToken)
+			t.addToken(strings.TrimLeftFunc(part, unicode.IsSpace), markToken)
 		}
-		addSegment = addSegment[end:]
+		segment = segment[end:]
 	}
 }
 
@@ -129,20 +129,20 @@ func isWordRune(c rune) bool { return unicode.IsLetter(c) || unicode.IsNumber(c)
 
 // scanRun returns the length of the word or the punctuation mark at the start of a
 // segment.
-func scanRun(segment string) (end int, carrying bool) {
+func scanRun(segment string) (end int, isWord bool) {
 	first, previous := true, rune(0)
-	for at, c := range segment {
+	for i, c := range segment {
 		switch {
 		case first:
-			first, carrying = false, isWordRune(c)
+			first, isWord = false, isWordRune(c)
 		case unicode.IsMark(c) || unicode.Is(unicode.Cf, c):
-		case carrying && (isWordRune(c) || isInnerPunctuation(previous, c, segment[at+utf8.RuneLen(c):])):
+		case isWord && (isWordRune(c) || isInnerPunctuation(previous, c, segment[i+utf8.RuneLen(c):])):
 		default:
-			return at, carrying
+			return i, isWord
 		}
 		previous = c
 	}
-	return len(segment), carrying
+	return len(segment), isWord
 }
 
 // isInnerPunctuation reports whether punctuation is part of a word or a number: an
@@ -157,23 +157,23 @@ func isInnerPunctuation(previous, c rune, rest string) bool {
 
 // addWord adds a word or a number, splitting off letters attached to the number:
 // "39.5C" becomes "39.5" and "C", "x3" becomes "x" and "3".
-func (c *tokenizer) addWord(text string) {
-	if _, size := utf8.DecodeRuneInString(text); len(text) > size && allDigits(text[size:]) && !allDigits(text[:size]) && !c.isWord(token.Fold(text)) {
-		c.addToken(text[:size], wordToken)
-		c.addToken(text[size:], numberToken)
+func (t *tokenizer) addWord(text string) {
+	if _, size := utf8.DecodeRuneInString(text); len(text) > size && allDigits(text[size:]) && !allDigits(text[:size]) && !t.isWord(token.Fold(text)) {
+		t.addToken(text[:size], wordToken)
+		t.addToken(text[size:], numberToken)
 		return
 	}
 	end := strings.IndexFunc(text, func(c rune) bool { return !unicode.IsDigit(c) && c != '.' && c != ',' })
 	switch {
 	case end == 0:
-		c.addToken(text, wordToken)
+		t.addToken(text, wordToken)
 	case end < 0:
-		c.addToken(text, numberToken)
-	case c.isWord(token.Fold(text)):
-		c.addToken(text, wordToken)
+		t.addToken(text, numberToken)
+	case t.isWord(token.Fold(text)):
+		t.addToken(text, wordToken)
 	default:
-		c.addToken(text[:end], numberToken)
-		c.addSegment(text[end:])
+		t.addToken(text[:end], numberToken)
+		t.addSegment(text[end:])
 	}
 }
 
@@ -181,23 +181,23 @@ func allDigits(text string) bool {
 	return !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsDigit(c) })
 }
 
-func (c *tokenizer) addToken(text string, of tokenKind) {
-	t := textToken{text: text, folded: foldWord(text), kind: of, spaceBefore: c.spaceBefore}
-	if bare := strings.TrimLeftFunc(t.folded, func(c rune) bool { return !isWordRune(c) }); bare != "" {
-		t.folded = bare // "℃" folds to a degree sign and a letter
+func (t *tokenizer) addToken(text string, kind tokenKind) {
+	added := textToken{text: text, folded: foldWord(text), kind: kind, spaceBefore: t.spaceBefore}
+	if bare := strings.TrimLeftFunc(added.folded, func(c rune) bool { return !isWordRune(c) }); bare != "" {
+		added.folded = bare // "℃" folds to a degree sign and a letter
 	}
-	if of == numberToken {
+	if kind == numberToken {
 		var ok bool
-		if t.number, ok = parseNumber(t.folded); !ok {
-			t.kind = wordToken
+		if added.number, ok = parseNumber(added.folded); !ok {
+			added.kind = wordToken
 		}
 	}
-	c.tokens = append(c.tokens, t)
-	c.spaceBefore = false
+	t.tokens = append(t.tokens, added)
+	t.spaceBefore = false
 }
 
 // foldWord folds a word without a contracted "will", which would turn it into another
-// word: "I'll" must not become "ill", nor "we'll" "well".
+// word: "I'll" must not become "ill", nor "we'll" become "well".
 func foldWord(text string) string {
 	if n := len(text) - len("ll"); n > 0 && strings.EqualFold(text[n:], "ll") {
 		if _, size := utf8.DecodeLastRuneInString(text[:n]); token.Fold(text[n-size:n]) == "" {

@@ -17,10 +17,10 @@ const specialChars = "~<>[]{}|@"
 
 const ellipsis = "..."
 
-// A parser holds the part of a wording that is not parsed yet.
+// A parser holds the unparsed rest of a wording.
 type parser struct{ rest string }
 
-// accept consumes prefix and reports whether the rest started with it.
+// accept consumes prefix if the rest starts with it, and reports whether it did.
 func (p *parser) accept(prefix string) bool {
 	rest, ok := strings.CutPrefix(p.rest, prefix)
 	p.rest = rest
@@ -31,12 +31,12 @@ func (p *parser) accept(prefix string) bool {
 func (p *parser) parseSequence(depth int) ([]node, error) {
 	var steps []node
 	for {
-		spaced := len(p.rest)
+		before := len(p.rest)
 		p.rest = strings.TrimLeftFunc(p.rest, unicode.IsSpace)
 		if p.rest == "" || p.rest[0] == '|' || p.rest[0] == ']' {
 			return steps, nil
 		}
-		if len(steps) > 0 && spaced == len(p.rest) {
+		if len(steps) > 0 && before == len(p.rest) {
 			return nil, fmt.Errorf("missing space before %q", firstWord(p.rest))
 		}
 		next, err := p.parseNode(depth)
@@ -75,7 +75,7 @@ func (p *parser) parseNode(depth int) ([]node, error) {
 func (p *parser) parseClass() ([]node, error) {
 	name, rest, ok := strings.Cut(p.rest, ">")
 	if !ok {
-		return nil, errors.New("< without a closing >")
+		return nil, errors.New("missing > after <")
 	}
 	if !isName(name) {
 		return nil, fmt.Errorf("invalid class <%s>: expected a name of letters, digits and underscores", name)
@@ -85,14 +85,14 @@ func (p *parser) parseClass() ([]node, error) {
 }
 
 func isName(name string) bool {
-	other := func(c rune) bool { return c != '_' && c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c) }
-	return name != "" && utf8.ValidString(name) && !strings.ContainsFunc(name, other)
+	isInvalid := func(c rune) bool { return c != '_' && c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c) }
+	return name != "" && utf8.ValidString(name) && !strings.ContainsFunc(name, isInvalid)
 }
 
 func (p *parser) parseSlot() ([]node, error) {
 	slot, rest, ok := strings.Cut(p.rest, "}")
 	if !ok {
-		return nil, errors.New("{ without a closing }")
+		return nil, errors.New("missing } after {")
 	}
 	p.rest = rest
 	if slot == "time" {
@@ -125,7 +125,7 @@ func (p *parser) parseReference() ([]node, error) {
 
 func (p *parser) parseAlternatives(depth int) ([]node, error) {
 	if depth > maxDepth {
-		return nil, fmt.Errorf("brackets nested more than %d levels deep", maxDepth)
+		return nil, fmt.Errorf("brackets are nested more than %d levels deep", maxDepth)
 	}
 	s := node{alternatives: [][]node{}}
 	for {
@@ -139,21 +139,21 @@ func (p *parser) parseAlternatives(depth int) ([]node, error) {
 		case p.accept("]"):
 			return []node{s}, nil
 		default:
-			return nil, errors.New("[ without a closing ]")
+			return nil, errors.New("missing ] after [")
 		}
 	}
 }
 
 // parseWords parses text up to a space or a special character. The text may fold to
-// several words, as "x-ray" does, or to none, as a comma does. The first node keeps
-// the source text.
+// several words, such as "x-ray", or to none, such as a comma. The first node keeps the
+// source text.
 func (p *parser) parseWords() ([]node, error) {
 	end := strings.IndexFunc(p.rest, func(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(specialChars, c) })
 	if end < 0 {
 		end = len(p.rest)
 	}
 	if at := strings.Index(p.rest[:end], ellipsis); at > 0 {
-		return nil, fmt.Errorf("missing space before the three dots of %q", p.rest[:end])
+		return nil, fmt.Errorf("missing space before ... in %q", p.rest[:end])
 	}
 	written := p.rest[:end]
 	p.rest = p.rest[end:]

@@ -13,8 +13,8 @@
 //	~<pain> <belly>       any order
 //
 // Words are folded as in package token. A symbol such as ° is a word, and other
-// punctuation is ignored. The contents of classes and the observations behind
-// references do not belong here: this package only parses their names.
+// punctuation is ignored. This package parses only the names of classes and references,
+// and does not resolve them to words or observations.
 package match
 
 import (
@@ -60,7 +60,7 @@ type Element struct {
 	Words []string
 	// From and To are the inclusive bounds of a Number.
 	From, To float64
-	// GapBefore reports whether "..." precedes the element.
+	// GapBefore is true if "..." precedes the element.
 	GapBefore bool
 }
 
@@ -82,7 +82,7 @@ type node struct {
 // Parse parses a wording. The error describes the first syntax error.
 func Parse(text string) (Wording, error) {
 	if len(text) > maxBytes {
-		return Wording{}, fmt.Errorf("wording of %d bytes: expected at most %d", len(text), maxBytes)
+		return Wording{}, fmt.Errorf("wording of %d bytes is too long: expected at most %d", len(text), maxBytes)
 	}
 	p := parser{rest: strings.TrimSpace(text)}
 	w := Wording{AnyOrder: p.accept("~")}
@@ -91,13 +91,13 @@ func Parse(text string) (Wording, error) {
 		return Wording{}, err
 	}
 	if p.rest != "" {
-		return Wording{}, fmt.Errorf("%q without a preceding [", p.rest[:1])
+		return Wording{}, fmt.Errorf("unexpected %q without a preceding [", p.rest[:1])
 	}
 	if len(steps) == 0 {
 		return Wording{}, errors.New("empty wording")
 	}
 	if steps[0].gap || steps[len(steps)-1].gap {
-		return Wording{}, errors.New("three dots at an end: they are allowed only between two words")
+		return Wording{}, errors.New("unexpected ... at the start or end: expected it only between two words")
 	}
 	w.nodes = steps
 	return w, nil
@@ -149,7 +149,7 @@ func (w Wording) Expand() ([][]Element, error) {
 	seen := map[string]bool{}
 	for _, f := range forms {
 		if len(f.elements) == 0 {
-			return nil, errors.New("every word is optional")
+			return nil, errors.New("all words are optional: expected at least one required word")
 		}
 		if key := fmt.Sprint(f.elements); !seen[key] {
 			seen[key] = true
@@ -162,32 +162,32 @@ func (w Wording) Expand() ([][]Element, error) {
 // An expansion is a sequence of elements with some alternatives already chosen.
 type expansion struct {
 	elements []Element
-	gapAfter bool // "..." follows the last element
+	gapAfter bool // whether "..." follows the last element
 }
 
-func (f expansion) extend(elements []Element, wide bool) expansion {
+func (f expansion) extend(elements []Element, gapAfter bool) expansion {
 	joined := slices.Concat(f.elements, elements)
 	if f.gapAfter && len(elements) > 0 {
 		joined[len(f.elements)].GapBefore = len(f.elements) > 0
 	}
-	return expansion{elements: joined, gapAfter: wide || f.gapAfter && len(elements) == 0}
+	return expansion{elements: joined, gapAfter: gapAfter || f.gapAfter && len(elements) == 0}
 }
 
 func expand(steps []node) ([]expansion, error) {
 	forms := []expansion{{}}
-	for _, s := range steps {
-		options, err := s.options()
+	for _, n := range steps {
+		options, err := n.options()
 		if err != nil {
 			return nil, err
 		}
 		if len(forms)*len(options) > MaxExpansions {
-			return nil, fmt.Errorf("more than %d forms: write two wordings, or replace alternatives with a class", MaxExpansions)
+			return nil, fmt.Errorf("wording expands to more than %d forms: split it into two wordings, or replace alternatives with a class", MaxExpansions)
 		}
 		var longer []expansion
 		for _, f := range forms {
 			for _, option := range options {
 				if len(f.elements)+len(option.elements) > maxWords {
-					return nil, fmt.Errorf("more than %d words in at least one of its forms", maxWords)
+					return nil, fmt.Errorf("wording has a form with more than %d words", maxWords)
 				}
 				longer = append(longer, f.extend(option.elements, option.gapAfter))
 			}
@@ -198,17 +198,17 @@ func expand(steps []node) ([]expansion, error) {
 }
 
 // options returns the possible expansions of a node.
-func (s node) options() ([]expansion, error) {
+func (n node) options() ([]expansion, error) {
 	switch {
-	case s.gap:
+	case n.gap:
 		return []expansion{{gapAfter: true}}, nil
-	case s.alternatives == nil:
-		return []expansion{{elements: []Element{s.element}}}, nil
+	case n.alternatives == nil:
+		return []expansion{{elements: []Element{n.element}}}, nil
 	}
 	var words []string
 	var options []expansion
-	optional := false // an empty alternative was seen
-	for _, choice := range s.alternatives {
+	optional := false // whether an empty alternative was seen
+	for _, choice := range n.alternatives {
 		if len(choice) == 1 && choice[0].isWord() {
 			words = append(words, choice[0].element.Text)
 			continue
@@ -225,7 +225,7 @@ func (s node) options() ([]expansion, error) {
 	return append(anyOf(words), options...), nil
 }
 
-func (s node) isWord() bool { return !s.gap && s.alternatives == nil && s.element.Kind == Word }
+func (n node) isWord() bool { return !n.gap && n.alternatives == nil && n.element.Kind == Word }
 
 // anyOf returns an expansion that matches any of the given words, or none if words is
 // empty.
@@ -240,28 +240,29 @@ func anyOf(words []string) []expansion {
 	return []expansion{{elements: []Element{{Kind: Choice, Words: words}}}}
 }
 
-// SampleText returns the wording as a person might phrase it. It takes the first of
-// all alternatives, calls called for the text of a class, and skips gaps. ok is false
-// if the wording contains a number, a time or a reference, which have no sample text.
-func (w Wording) SampleText(called func(class string) string) (text string, ok bool) {
-	words, ok := sampleWords(w.nodes, called)
+// SampleText returns the wording as a person might phrase it. It uses the first of
+// several alternatives, obtains the text of a class from classText, and skips gaps. ok
+// is false if the wording contains a number, a time or a reference, which have no
+// sample text.
+func (w Wording) SampleText(classText func(class string) string) (text string, ok bool) {
+	words, ok := sampleWords(w.nodes, classText)
 	return strings.Join(words, " "), ok && len(words) > 0
 }
 
-func sampleWords(steps []node, called func(class string) string) (words []string, ok bool) {
-	for _, s := range steps {
+func sampleWords(steps []node, classText func(class string) string) (words []string, ok bool) {
+	for _, n := range steps {
 		switch {
-		case s.gap:
-		case s.alternatives != nil:
-			chosen, ok := sampleWords(s.alternatives[0], called)
+		case n.gap:
+		case n.alternatives != nil:
+			chosen, ok := sampleWords(n.alternatives[0], classText)
 			if !ok {
 				return nil, false
 			}
 			words = append(words, chosen...)
-		case s.element.Kind == Word:
-			words = appendNonEmpty(words, s.source)
-		case s.element.Kind == Class:
-			words = append(words, called(s.element.Text))
+		case n.element.Kind == Word:
+			words = appendNonEmpty(words, n.source)
+		case n.element.Kind == Class:
+			words = append(words, classText(n.element.Text))
 		default:
 			return nil, false
 		}
@@ -269,11 +270,11 @@ func sampleWords(steps []node, called func(class string) string) (words []string
 	return words, true
 }
 
-// appendNonEmpty appends written unless it is empty. Only the first word of a source
+// appendNonEmpty appends source unless it is empty. Only the first word of a source
 // text carries the text, so each text is appended once.
-func appendNonEmpty(words []string, written string) []string {
-	if written == "" {
+func appendNonEmpty(words []string, source string) []string {
+	if source == "" {
 		return words
 	}
-	return append(words, written)
+	return append(words, source)
 }

@@ -8,8 +8,8 @@ import "github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 // list item, as in "nor any other kind of headache".
 const maxItemWords = 3
 
-// A listKind classifies the list a comma belongs to, across which the scope of a cue
-// extends. A comma outside a list starts a new statement: "no fever, bad cough" states
+// A listKind classifies the list to which a comma belongs. The scope of a cue extends
+// across a list. A comma outside a list starts a new statement: "no fever, bad cough" states
 // a cough.
 type listKind uint8
 
@@ -24,26 +24,26 @@ const (
 	joinedList
 )
 
-// classifyCommas returns the kind of list each comma belongs to. It scans backwards,
-// because the kind depends on what follows the comma.
-func (l *scanner) classifyCommas() []listKind {
-	lists := make([]listKind, len(l.markers))
+// classifyCommas returns, for each comma, the kind of list to which it belongs. It scans
+// backwards, because the kind depends on the text after the comma.
+func (s *scanner) classifyCommas() []listKind {
+	lists := make([]listKind, len(s.markers))
 	var after tail
-	edge := l.sentence.Tokens
-	for i := len(l.markers) - 1; i >= 0; i-- {
-		s := l.markers[i]
-		after.addWords(l.wordsBetween(s.to, edge))
+	end := s.sentence.Tokens
+	for i := len(s.markers) - 1; i >= 0; i-- {
+		m := s.markers[i]
+		after.addWords(s.wordsBetween(m.to, end))
 		switch {
-		case s.kind == commaMarker:
-			lists[i] = after.classifyComma(i, l.conjunctionFollows(i), l.followsMention(i), lists)
-		case s.isConjunction(), s.is(model.CueNegation) && s.closesList && l.followsMention(i):
-			after = tail{closedBy: l.closedListKind(i)}
-		case s.kind == mentionMarker:
+		case m.kind == commaMarker:
+			lists[i] = after.classifyComma(i, s.conjunctionFollows(i), s.followsMention(i), lists)
+		case m.isConjunction(), m.is(model.CueNegation) && m.closesList && s.followsMention(i):
+			after = tail{closedBy: s.closedListKind(i)}
+		case m.kind == mentionMarker:
 			after.hasMention = true
 		default:
 			after = tail{}
 		}
-		edge = min(edge, s.from)
+		end = min(end, m.from)
 	}
 	return lists
 }
@@ -53,8 +53,8 @@ type tail struct {
 	closedBy   listKind // kind of list its last word closes
 	hasMention bool     // a mention precedes the next comma
 	hasWords   bool     // a plain word precedes the next comma
-	commas     int      // number of following commas after items that are only a mention
-	last       int      // marker of the nearest of those commas
+	commas     int      // number of following commas after items that consist only of a mention
+	last       int      // marker of the nearest of these commas
 }
 
 // addWords adds the plain words between a marker and the tail.
@@ -66,15 +66,16 @@ func (t *tail) addWords(words int) {
 }
 
 // classifyComma returns the kind of list that the comma at a marker belongs to, and
-// prepends the comma to the tail. In "a, b, or c" no mention stands between the last
-// comma and the conjunction, and the items of a joinedList need not be mentions.
-func (t *tail) classifyComma(station int, joinFollows, followsMention bool, lists []listKind) listKind {
+// prepends the comma to the tail. A list may continue without a mention after the
+// comma: in "a, b, or c" a conjunction follows the last comma, and the items of a
+// joinedList need not be mentions.
+func (t *tail) classifyComma(comma int, conjunctionFollows, followsMention bool, lists []listKind) listKind {
 	next := tail{}
-	if t.hasMention || joinFollows || t.closedBy == joinedList {
+	if t.hasMention || conjunctionFollows || t.closedBy == joinedList {
 		next.closedBy = t.closedBy
 	}
 	if t.hasMention && !t.hasWords && followsMention {
-		next.commas, next.last = t.commas+1, station
+		next.commas, next.last = t.commas+1, comma
 		if t.commas == 1 {
 			lists[t.last] = max(lists[t.last], bareList)
 		}
@@ -88,11 +89,11 @@ func (t *tail) classifyComma(station int, joinFollows, followsMention bool, list
 
 // closedListKind returns the kind of list that the conjunction or addition at marker i
 // closes, or noList if no item follows.
-func (l *scanner) closedListKind(i int) listKind {
+func (s *scanner) closedListKind(i int) listKind {
 	switch {
-	case !l.itemFollows(i):
+	case !s.itemFollows(i):
 		return noList
-	case l.markers[i].is(model.CueAddition):
+	case s.markers[i].is(model.CueAddition):
 		return addedList
 	}
 	return joinedList
@@ -103,54 +104,54 @@ func (l *scanner) closedListKind(i int) listKind {
 // only a few plain words, as in "no fever, cough or anything". After an addition the
 // mention must follow immediately: "nausea and vomiting" is one list, while "no
 // nausea, and my head hurts" is two statements.
-func (l *scanner) itemFollows(i int) bool {
-	if l.markers[i].is(model.CueAddition) {
-		return l.mentionAdjoins(i)
+func (s *scanner) itemFollows(i int) bool {
+	if s.markers[i].is(model.CueAddition) {
+		return s.mentionAdjoins(i)
 	}
 	next := i + 1
-	if l.conjunctionFollows(i) {
+	if s.conjunctionFollows(i) {
 		next++
 	}
-	return l.mentionBegins(next, l.markers[i].to) || l.wordsFollow(next, l.markers[i].to)
+	return s.mentionBegins(next, s.markers[i].to) || s.wordsFollow(next, s.markers[i].to)
 }
 
 // mentionBegins reports whether a mention begins after a token and before the next
 // marker, with few words before it. The mention may end in the next clause, as in
 // "bloating, my stomach".
-func (l *scanner) mentionBegins(next, from int) bool {
-	start := l.nextMentionStarts[from]
-	if next < len(l.markers) && l.markers[next].kind == mentionMarker {
-		start = min(start, l.markers[next].from)
+func (s *scanner) mentionBegins(next, from int) bool {
+	start := s.nextMentionStarts[from]
+	if next < len(s.markers) && s.markers[next].kind == mentionMarker {
+		start = min(start, s.markers[next].from)
 	}
-	return next < len(l.markers) && start <= l.markers[next].from && l.wordsBetween(from, start) <= maxItemWords
+	return next < len(s.markers) && start <= s.markers[next].from && s.wordsBetween(from, start) <= maxItemWords
 }
 
 // wordsFollow reports whether only a few plain words stand between a token and the
 // next comma or the end of the clause.
-func (l *scanner) wordsFollow(next, from int) bool {
-	to := l.sentence.Tokens
-	if next < len(l.markers) {
-		if !l.markers[next].endsScope() && l.markers[next].kind != commaMarker {
+func (s *scanner) wordsFollow(next, from int) bool {
+	to := s.sentence.Tokens
+	if next < len(s.markers) {
+		if !s.markers[next].endsScope() && s.markers[next].kind != commaMarker {
 			return false
 		}
-		to = l.markers[next].from
+		to = s.markers[next].from
 	}
-	words := l.wordsBetween(from, to)
+	words := s.wordsBetween(from, to)
 	return words > 0 && words <= maxItemWords
 }
 
 // mentionAdjoins reports whether the next token begins a mention.
-func (l *scanner) mentionAdjoins(i int) bool {
-	return i+1 < len(l.markers) && l.markers[i+1].kind == mentionMarker && l.markers[i+1].from <= l.markers[i].to
+func (s *scanner) mentionAdjoins(i int) bool {
+	return i+1 < len(s.markers) && s.markers[i+1].kind == mentionMarker && s.markers[i+1].from <= s.markers[i].to
 }
 
 // conjunctionFollows reports whether the next token is a conjunction.
-func (l *scanner) conjunctionFollows(i int) bool {
-	return i+1 < len(l.markers) && l.markers[i+1].isConjunction() &&
-		l.wordsBetween(l.markers[i].to, l.markers[i+1].from) == 0
+func (s *scanner) conjunctionFollows(i int) bool {
+	return i+1 < len(s.markers) && s.markers[i+1].isConjunction() &&
+		s.wordsBetween(s.markers[i].to, s.markers[i+1].from) == 0
 }
 
 // followsMention reports whether a mention directly precedes marker i.
-func (l *scanner) followsMention(i int) bool {
-	return i > 0 && l.markers[i-1].kind == mentionMarker && l.wordsBetween(l.markers[i-1].to, l.markers[i].from) == 0
+func (s *scanner) followsMention(i int) bool {
+	return i > 0 && s.markers[i-1].kind == mentionMarker && s.wordsBetween(s.markers[i-1].to, s.markers[i].from) == 0
 }

@@ -9,13 +9,13 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// A marker is a point of the text where something begins or ends, or where a mention
-// stands.
+// A marker is a point in the text that starts or ends a scope or list item, or the end
+// of a mention.
 type marker struct {
 	kind            markerKind
 	cue             model.Meaning // if kind is a cueMarker
 	mention         int           // if kind is a mentionMarker
-	from, to        int           // its tokens; for a mention, everything from its first to its last
+	from, to        int           // range of its tokens; for a mention, from the first to the last
 	startsStatement bool          // mentions: starts a new statement
 	negatesList     bool          // negations: negates a list, as in clinical notes
 	forwardOnly     bool          // negations: never applies to the text before it
@@ -35,7 +35,7 @@ const (
 
 func (s marker) is(cue model.Meaning) bool { return s.kind == cueMarker && s.cue == cue }
 
-// position returns the token at which the marker stands.
+// position returns the token of the marker.
 func (s marker) position() int {
 	if s.kind == mentionMarker {
 		return s.to - 1
@@ -61,12 +61,12 @@ type scanner struct {
 	sentence          Sentence
 	mentionCount      int
 	markers           []marker
-	wordsBefore       []int      // by token: number of plain words before it; one extra entry
-	spokenBefore      []int      // as wordsBefore, including words of mentions
-	commaLists        []listKind // by marker: the list that a comma belongs to
+	wordsBefore       []int      // by token: number of plain words before it, with one extra entry
+	spokenBefore      []int      // like wordsBefore, including words of mentions
+	commaLists        []listKind // by marker: kind of list to which a comma belongs
 	negatingPrefixes  []int      // tokens after a negating prefix such as "non-", ascending
-	relativeStarts    []int      // first tokens of the mentions that name a relative, ascending
-	nextMentionStarts []int      // by token: start of the next mention at or after it; one extra entry
+	relativeStarts    []int      // first tokens of mentions that name a relative, ascending
+	nextMentionStarts []int      // by token: start of the next mention at or after it, with one extra entry
 }
 
 func newScanner(s Sentence, subjects []Mention) scanner {
@@ -117,19 +117,19 @@ func findNextMentionStarts(tokens int, subjects []Mention) []int {
 // countBefore returns, for each token, the number of marks before it.
 func countBefore(marks []bool) []int {
 	counts := make([]int, len(marks)+1)
-	for i, is := range marks {
+	for i, marked := range marks {
 		counts[i+1] = counts[i]
-		if is {
+		if marked {
 			counts[i+1]++
 		}
 	}
 	return counts
 }
 
-// placeMarkers adds the markers in token order: the mark or cue of each token, then
-// the mentions that end there, longest first, so that the order of the argument does
-// not matter. Neutral cues get no marker: they only keep other cues from matching
-// their words. The slash of "w/o" is not a conjunction.
+// placeMarkers adds the markers in token order: the mark or cue of each token, then the
+// mentions that end there, longest first, so that the order of the mentions does not
+// matter. Neutral cues get no marker: they only prevent other cues from matching their
+// words. The slash in "w/o" is not a conjunction.
 func (l *scanner) placeMarkers(subjects []Mention) {
 	order := orderByEnd(subjects)
 	cues, cueEnd := l.sentence.Cues, 0
@@ -194,7 +194,7 @@ func orderByEnd(subjects []Mention) []int {
 }
 
 // sortKey orders mentions of the same words. Mentions that start a statement come
-// first, because their resolution applies to the others.
+// first, because they affect the resolution of the other mentions.
 func (s Mention) sortKey() int {
 	traits := 0
 	for _, trait := range [...]bool{!s.StartsStatement, !s.NamesRelative, !s.RiskFactor, !s.StatesAbsence, !s.HasNegation, !s.IsSerious, !s.NamesWriter, !s.OfRelative, !s.AppliesToOnlooker} {
@@ -211,13 +211,13 @@ func (s Mention) lastToken() int { return s.Positions[len(s.Positions)-1] }
 func isMarked(marks []bool, token int) bool { return token < len(marks) && marks[token] }
 
 // wordsBetween returns the number of plain words between two tokens. It is never
-// negative, although from may follow to where mentions share tokens.
+// negative, although from may follow to if mentions share tokens.
 func (l *scanner) wordsBetween(from, to int) int {
 	return max(0, l.wordsBefore[to]-l.wordsBefore[min(from, to)])
 }
 
-// noWordsBetween reports whether no words stand between two tokens, including words of
-// mentions.
+// noWordsBetween reports whether there are no words, not even words of mentions, between
+// two tokens.
 func (l *scanner) noWordsBetween(from, to int) bool {
 	return l.spokenBefore[from] == l.spokenBefore[to]
 }

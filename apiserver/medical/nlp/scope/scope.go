@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package scope resolves the context of mentions: whether the text states that the
-// patient has an observation, negates it, or asserts neither because it only asks,
-// fears, supposes, remembers or refers to another person.
+// patient has an observation, negates it, or asserts neither because it expresses a
+// question, a fear, an assumption or a memory, or refers to another person.
 //
 // It follows the ConText and NegEx family of algorithms (Chapman et al. 2001, Harkema
 // et al. 2009): cues open scopes, and scopes end at other cues and at the ends of
-// clauses. The words are content: a cue is a kind and a range of tokens, so the
-// package is independent of languages, texts and releases. Finding cues and mentions
-// belongs in package nlp.
+// clauses. A cue is only a kind and a range of tokens, so the package is independent of
+// languages, texts and releases. Package nlp finds the cues and mentions.
 package scope
 
 import "github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
@@ -18,10 +17,10 @@ type Cue struct {
 	Kind model.Meaning // one of the cue meanings
 	From int           // its first token
 	To   int           // the token after its last
-	// IsConjunction reports whether a negation is also a conjunction, as "nor" is, and
-	// closes a list after a mention.
+	// IsConjunction is true if a negation is also a conjunction, such as "nor", and closes
+	// a list after a mention.
 	IsConjunction bool
-	// NamesWriter reports whether the cue names the writer, as "and I have" does.
+	// NamesWriter is true if the cue names the writer, such as "and I have".
 	NamesWriter bool
 }
 
@@ -48,83 +47,82 @@ type Sentence struct {
 	Fillers []bool
 }
 
-// A Mention is a mention whose context is to be resolved.
+// A Mention is a mention of an observation in the text.
 type Mention struct {
 	// Positions are the tokens of the mention in ascending order. There is at least one.
 	Positions []int
-	// RiskFactor reports whether the observation persists, so that a past occurrence
-	// counts.
+	// RiskFactor is true if the observation persists, so that a past occurrence counts.
 	RiskFactor bool
-	// NamesRelative reports whether the wording itself names the relative, as in a family
+	// NamesRelative is true if the wording itself names the relative, as in a family
 	// history. Such a mention is not attributed to another person.
 	NamesRelative bool
-	// AppliesToOnlooker reports whether a person who writes about another person may have
-	// it too, such as worry.
+	// AppliesToOnlooker is true if a person who writes about another person may also have
+	// the observation, such as worry.
 	AppliesToOnlooker bool
-	// IsSerious reports whether the observation is serious in itself. A serious risk
-	// factor is an event, such as an overdose, and never family history.
+	// IsSerious is true if the observation is serious in itself. A serious risk factor is
+	// an event, such as an overdose, and never family history.
 	IsSerious bool
-	// OfRelative reports whether words outside the mention name the relative who has it.
+	// OfRelative is true if words outside the mention attribute it to a relative.
 	OfRelative bool
-	// NamesWriter reports whether the wording names the writer, as "I can't sleep" does.
+	// NamesWriter is true if the wording names the writer, such as "I can't sleep".
 	NamesWriter bool
-	// StatesAbsence reports whether the wording itself states an absence.
+	// StatesAbsence is true if the wording itself states an absence.
 	StatesAbsence bool
-	// HasNegation reports whether the wording contains a negation, as "no appetite" does,
-	// so that the negation of another mention does not extend to it.
+	// HasNegation is true if the wording contains a negation, such as "no appetite", so
+	// that the negation of another mention does not extend to it.
 	HasNegation bool
-	// StartsStatement reports whether the mention starts a new statement: its wording
-	// begins with the person it concerns, directly after a separator, as in "no fever, and
-	// I feel sick".
+	// StartsStatement is true if the mention starts a new statement: its wording begins
+	// with a person, directly after a separator, as in "no fever, and I feel sick".
 	StartsStatement bool
 }
 
-// An Assertion is what the text asserts about a mention.
+// An Assertion is the statement that the text makes about a mention.
 type Assertion uint8
 
 // The possible assertions.
 const (
 	Present Assertion = iota
 	Absent
-	// Unasserted mentions are asked about, feared, supposed, past, or another person's.
+	// Unasserted mentions are questions, fears, assumptions, in the past, or about another
+	// person.
 	Unasserted
 )
 
-// Resolve returns the assertion about each mention, in the order of subjects. It takes
-// linear time in tokens and cues, and sorts the subjects.
+// Resolve returns the assertion about each mention, in the order of mentions. Its time
+// is linear in the number of tokens and cues, plus the time to sort the mentions.
 //
-// Another person's findings, questions and assumptions are Unasserted, negated or not.
-// If the writer states no findings of their own, a relative whose findings the text
-// states is the patient. Negated mentions are Absent, in the present and the past.
-// Past mentions are Unasserted, even if the text later states that they are gone,
-// except for risk factors, which persist. A mention that combines a negation with the
-// statement after it is Unasserted: "no blood in the stool, the urine is dark" does
-// not assert anything about blood in the urine.
-func Resolve(s Sentence, subjects []Mention) []Assertion {
-	l := newScanner(s, subjects)
-	denials := l.resolveNegations()
-	asked := l.resolveHypotheticals(denials)
-	over := l.resolvePast()
-	told := func(i int) bool {
-		return !asked[i] && !over[i] && denials[i] == notNegated && !subjects[i].NamesRelative
+// Findings of other people, questions and assumptions are Unasserted, whether negated
+// or not. If the writer states no findings of their own and the text states findings of
+// a relative, the relative is the patient. Negated mentions are Absent, in the present
+// and the past. Past mentions are Unasserted, even if the text later states that they
+// have resolved, except for risk factors, which persist. A mention that combines a
+// negation with the statement after it is Unasserted: "no blood in the stool, the urine
+// is dark" does not assert anything about blood in the urine.
+func Resolve(s Sentence, mentions []Mention) []Assertion {
+	scanner := newScanner(s, mentions)
+	negations := scanner.resolveNegations()
+	hypothetical := scanner.resolveHypotheticals(negations)
+	isPast := scanner.resolvePast()
+	isStated := func(i int) bool {
+		return !hypothetical[i] && !isPast[i] && negations[i] == notNegated && !mentions[i].NamesRelative
 	}
-	others := l.resolveExperiencers(subjects, told)
-	kin := l.resolveRelatives()
-	verdicts := make([]Assertion, len(subjects))
-	for i, subject := range subjects {
+	isOther := scanner.resolveExperiencers(mentions, isStated)
+	ofRelative := scanner.resolveRelatives()
+	assertions := make([]Assertion, len(mentions))
+	for i, mention := range mentions {
 		switch {
-		case l.hasNegatedPrefix(subject):
-			verdicts[i] = Absent
-		case (others[i] || kin[i] && subject.RiskFactor) && !subject.NamesRelative, asked[i]:
-			verdicts[i] = Unasserted
-		case denials[i] == negatedPartly && !subject.StatesAbsence && !subject.HasNegation,
-			over[i] && !subject.RiskFactor && denials[i] == negatedBehind:
-			verdicts[i] = Unasserted
-		case denials[i].isAbsent(subject):
-			verdicts[i] = Absent
-		case over[i] && !subject.RiskFactor:
-			verdicts[i] = Unasserted
+		case scanner.hasNegatedPrefix(mention):
+			assertions[i] = Absent
+		case (isOther[i] || ofRelative[i] && mention.RiskFactor) && !mention.NamesRelative, hypothetical[i]:
+			assertions[i] = Unasserted
+		case negations[i] == negatedPartly && !mention.StatesAbsence && !mention.HasNegation,
+			isPast[i] && !mention.RiskFactor && negations[i] == negatedBehind:
+			assertions[i] = Unasserted
+		case negations[i].isAbsent(mention):
+			assertions[i] = Absent
+		case isPast[i] && !mention.RiskFactor:
+			assertions[i] = Unasserted
 		}
 	}
-	return verdicts
+	return assertions
 }
