@@ -2,8 +2,8 @@
 
 // Package compiled provides the content of the source tree as compiled releases, for
 // tests and evaluation commands. Compiling takes seconds, or minutes under the race
-// detector. To run many of them, compile once with `apiserver model build` and set
-// ANAMNESIS_COMPILED to the output directory. Production code must not use this
+// detector. To run many tests or commands, compile once with `apiserver model build`
+// and set ANAMNESIS_COMPILED to the output directory. Production code must not use this
 // package.
 package compiled
 
@@ -22,9 +22,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/compile"
 )
 
-// DirEnvVar is the environment variable that names a directory with the compiled
-// content of this source tree in every language. If unset, each process compiles the
-// content itself.
+// DirEnvVar is the environment variable with the path of a directory that contains the
+// compiled content of this source tree in every language. If unset, each process
+// compiles the content itself.
 const DirEnvVar = "ANAMNESIS_COMPILED"
 
 // A File is a release file.
@@ -44,8 +44,8 @@ func Release(language string) (*model.Release, error) {
 	return file.Release, nil
 }
 
-// ForLanguage returns the release file of a language, spelled like its folder or like
-// its model: en-us or en-US.
+// ForLanguage returns the release file of a language. The language may be spelled as in
+// its directory name or in its model: en-us or en-US.
 func ForLanguage(language string) (File, error) {
 	if os.Getenv(DirEnvVar) == "" {
 		return compileOnce(strings.ToLower(language))
@@ -54,11 +54,11 @@ func ForLanguage(language string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
-	at := slices.IndexFunc(files, func(f File) bool { return strings.EqualFold(f.Meta.Language, language) })
-	if at < 0 {
-		return File{}, fmt.Errorf("the content in %s is in no language %q", os.Getenv(DirEnvVar), language)
+	i := slices.IndexFunc(files, func(f File) bool { return strings.EqualFold(f.Meta.Language, language) })
+	if i < 0 {
+		return File{}, fmt.Errorf("release for language %q not found in %s", language, os.Getenv(DirEnvVar))
 	}
-	return files[at], nil
+	return files[i], nil
 }
 
 // Files returns the release files of the content, sorted by name.
@@ -72,14 +72,14 @@ var Files = sync.OnceValues(func() (files []File, err error) {
 	return files, err
 })
 
-// compileCache holds the languages that were compiled individually.
+// compileCache caches the languages that were compiled individually.
 var compileCache struct {
 	sync.Mutex
 	files map[string]File
 }
 
-// compileOnce compiles the embedded content in the language of a folder on the first
-// call, and caches it.
+// compileOnce compiles the embedded content of a language, identified by its directory
+// name, on the first call and caches the result.
 func compileOnce(language string) (File, error) {
 	compileCache.Lock()
 	defer compileCache.Unlock()
@@ -88,7 +88,7 @@ func compileOnce(language string) (File, error) {
 	}
 	result, err := compile.Compile(content.FS, language)
 	if err != nil {
-		return File{}, fmt.Errorf("the content in %s has problems:\n%w", language, err)
+		return File{}, fmt.Errorf("compiling content in language %s:\n%w", language, err)
 	}
 	file, err := fileFromResult(result)
 	if err != nil {
@@ -105,13 +105,13 @@ func compileOnce(language string) (File, error) {
 func readDir(directory string) ([]File, error) {
 	paths, err := filepath.Glob(filepath.Join(directory, "*.release"))
 	if err != nil || len(paths) == 0 {
-		return nil, errors.Join(fmt.Errorf("%s names %s, which holds no release: compile the content with `apiserver model build --out`", DirEnvVar, directory), err)
+		return nil, errors.Join(fmt.Errorf("release files not found in %s, the directory in %s: compile the content with `apiserver model build --out`", directory, DirEnvVar), err)
 	}
 	files := make([]File, 0, len(paths))
 	for _, path := range paths {
 		data, err := os.ReadFile(path) //nolint:gosec // the directory is the developer's own
 		if err != nil {
-			return nil, fmt.Errorf("reading the compiled content: %w", err)
+			return nil, fmt.Errorf("reading compiled content: %w", err)
 		}
 		file, err := decodeFile(filepath.Base(path), data)
 		if err != nil {
@@ -126,7 +126,7 @@ func readDir(directory string) ([]File, error) {
 func compileAll() ([]File, error) {
 	results, err := compile.All(content.FS)
 	if err != nil {
-		return nil, fmt.Errorf("the content has problems:\n%w", err)
+		return nil, fmt.Errorf("compiling content:\n%w", err)
 	}
 	files := make([]File, 0, len(results))
 	for _, result := range results {

@@ -12,7 +12,7 @@ import (
 type ConditionDetails struct {
 	// ICD10 and Hint are nil if the release does not define them.
 	ICD10, Hint *string
-	// Category is the condition's first category, or nil if it has none.
+	// Category is the first category of the condition, or nil if it has no category.
 	Category                                     *Category
 	Prevalence, Severity, Acuteness, TriageLevel string
 	HasPatientEducation                          bool
@@ -50,8 +50,7 @@ func DescribeTriageLevel(level model.TriageLevel, threeLevels bool) string {
 	return level.String()
 }
 
-// OptionalText returns the text that ref points to, or nil if the release has no such
-// text.
+// OptionalText returns the text to which ref refers, or nil if ref is empty.
 func OptionalText(r *model.Release, ref model.StringRef) *string {
 	if ref.Length == 0 {
 		return nil

@@ -2,7 +2,7 @@
 
 // Package assessment holds the code shared by all APIs that assess patients. It parses
 // client input into the terms of package inference against a release, and describes
-// inference results with the texts of the release. Its types belong to no particular
-// API: handlers translate them, and must not duplicate the decisions made here. HTTP,
-// SQL, logging and the clock do not belong here.
+// inference results with the texts of the release. Its types are independent of any
+// particular API: handlers convert them, and must not duplicate the decisions of this
+// package. The package must not use HTTP, SQL, logging or the clock.
 package assessment

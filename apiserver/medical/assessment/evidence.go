@@ -58,7 +58,7 @@ var durationUnits = map[string]time.Duration{
 // ParseDuration parses how long a patient has had a symptom. The duration must be
 // greater than 0 and at most 130 years.
 func ParseDuration(field string, value *float64, unit string) (time.Duration, error) {
-	one, ok := durationUnits[unit]
+	unitDuration, ok := durationUnits[unit]
 	if !ok {
 		return 0, NotSupported(field+".unit", unit, "week, day, hour or minute")
 	}
@@ -66,7 +66,7 @@ func ParseDuration(field string, value *float64, unit string) (time.Duration, er
 	if value == nil {
 		return 0, newFieldError(field+".value", "missing, "+expected)
 	}
-	nanoseconds := *value * float64(one)
+	nanoseconds := *value * float64(unitDuration)
 	if nanoseconds <= 0 || nanoseconds > float64(maxDuration) {
 		return 0, newFieldError(field+".value", expected+", got %v", *value)
 	}

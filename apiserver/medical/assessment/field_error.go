@@ -10,7 +10,7 @@ import (
 
 // A FieldError reports a field of a request that is invalid.
 type FieldError struct {
-	// Field is the name of the field as clients know it, such as evidence[1].choice_id.
+	// Field is the name of the field in the request, such as evidence[1].choice_id.
 	Field string
 	// Problem describes what was expected and what was received.
 	Problem string
@@ -19,7 +19,7 @@ type FieldError struct {
 // Error returns the field and the problem.
 func (e *FieldError) Error() string { return e.Field + ": " + e.Problem }
 
-// NotSupported returns a FieldError for a value that is not one of the expected ones.
+// NotSupported returns a FieldError for a value that is not one of the expected values.
 func NotSupported(field, got, expected string) *FieldError {
 	if got == "" {
 		return &FieldError{field, "missing, expected " + expected}

@@ -8,7 +8,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// Units of age. Defaults to years.
+// Units of age. The unit defaults to years.
 const (
 	Year  = "year"
 	Month = "month"
@@ -26,12 +26,12 @@ func ParseSex(field, word string) (model.Sex, error) {
 // ParseAge parses an age, a whole number from 1 to 130 years or from 0 to 1560 months,
 // and returns it in months.
 func ParseAge(field string, value *float64, unit string) (months int, err error) {
-	monthsOfOne, lowest, highest := 12, 1.0, 130.0
+	monthsPerUnit, lowest, highest := 12, 1.0, 130.0
 	switch unit {
 	case "", Year:
 		unit = Year
 	case Month:
-		monthsOfOne, lowest, highest = 1, 0, 1560
+		monthsPerUnit, lowest, highest = 1, 0, 1560
 	default:
 		return 0, NotSupported(field+".unit", unit, "year or month")
 	}
@@ -42,5 +42,5 @@ func ParseAge(field string, value *float64, unit string) (months int, err error)
 	case *value != math.Trunc(*value) || *value < lowest || *value > highest:
 		return 0, newFieldError(field+".value", "expected "+expected+", got %v", lowest, highest, unit, *value)
 	}
-	return int(*value) * monthsOfOne, nil
+	return int(*value) * monthsPerUnit, nil
 }

@@ -20,8 +20,8 @@ func Choices(r *model.Release) [3]Choice {
 	}
 }
 
-// ItemName returns the name of an observation as shown in questions: the common name,
-// not the professional one.
+// ItemName returns the name of an observation in questions: the common name, not the
+// professional name.
 func ItemName(r *model.Release, i model.ObservationIndex) string {
 	return r.Text(r.Observations[i].CommonName)
 }

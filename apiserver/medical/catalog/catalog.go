@@ -2,7 +2,7 @@
 
 // Package catalog lists the concepts of a release that apply at a given age, sorted by
 // name. Like package model, it is pure: it does no I/O and keeps no state. Encoding
-// concepts for clients does not belong here.
+// concepts for clients is the responsibility of the API packages.
 package catalog
 
 import (
@@ -43,7 +43,7 @@ func Observations(r *model.Release, kind model.ObservationKind, ageMonths int) [
 }
 
 // Children returns the children of an observation that apply at an age in months, in
-// the order in which they are asked.
+// the order of their questions.
 func Children(r *model.Release, parent model.ObservationIndex, ageMonths int) []model.ObservationIndex {
 	return filterByAge(r, model.Slice(r.ChildRefs, r.Observations[parent].Children), ageMonths)
 }

@@ -36,7 +36,7 @@ func ParseKind(word string) (Kind, error) {
 	}
 	i := slices.Index(kindNames, word)
 	if i < 0 {
-		return 0, fmt.Errorf("unknown type %q, expected one of %s", word, strings.Join(kindNames, ", "))
+		return 0, fmt.Errorf("unknown type %q: expected one of %s", word, strings.Join(kindNames, ", "))
 	}
 	return Kind(i), nil
 }
@@ -45,14 +45,14 @@ func ParseKind(word string) (Kind, error) {
 type Concept struct {
 	Kind             Kind
 	ID               string // public ID, such as s_12
-	Name, CommonName string // valid as long as the release's lease
+	Name, CommonName string // valid until the lease of the release ends
 }
 
-// UnknownIDError reports an ID that matches no concept of the release.
+// UnknownIDError reports an ID that does not belong to a concept of the release.
 type UnknownIDError struct{ ID string }
 
 // Error returns a message with the ID.
-func (e *UnknownIDError) Error() string { return fmt.Sprintf("no concept has the id %q", e.ID) }
+func (e *UnknownIDError) Error() string { return fmt.Sprintf("unknown concept ID %q", e.ID) }
 
 // ByID returns the concept with the given ID. If there is no such concept, the error
 // is an *UnknownIDError.
@@ -69,8 +69,8 @@ func ByID(r *model.Release, id string) (Concept, error) {
 }
 
 // Concepts returns the concepts of the given kinds, sorted by name and without
-// duplicates. If ids is not empty, it returns only concepts with one of these IDs: an
-// unknown ID results in an *UnknownIDError, and a concept of another kind is omitted.
+// duplicates. If ids is not nil, it returns only concepts with these IDs: an unknown ID
+// results in an *UnknownIDError, and concepts of other kinds are omitted.
 func Concepts(r *model.Release, ids []string, kinds []Kind) ([]Concept, error) {
 	list, err := selectConcepts(r, ids)
 	if err != nil {

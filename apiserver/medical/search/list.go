@@ -15,8 +15,8 @@ import (
 type List uint8
 
 const (
-	// Symptoms lists what patients can report first: the symptoms and risk factors that a
-	// question can ask about.
+	// Symptoms lists the symptoms and risk factors with a question, which patients can
+	// report first.
 	Symptoms List = iota
 	// ChronicDiseases lists long-term conditions.
 	ChronicDiseases
@@ -24,7 +24,7 @@ const (
 	Specialists
 	// Hospitalizations lists the risk factors that are reasons for a past hospital stay.
 	Hospitalizations
-	// Drugs lists drugs, which are also found by their brand names.
+	// Drugs lists drugs, which patients can also find by brand name.
 	Drugs
 )
 
@@ -42,7 +42,7 @@ func (l List) String() string {
 func ParseList(word string) (List, error) {
 	i := slices.Index(listNames, word)
 	if i < 0 {
-		return 0, fmt.Errorf("unknown list %q, expected one of %s", word, strings.Join(listNames, ", "))
+		return 0, fmt.Errorf("unknown list %q: expected one of %s", word, strings.Join(listNames, ", "))
 	}
 	return List(i), nil
 }
@@ -50,7 +50,7 @@ func ParseList(word string) (List, error) {
 // A ListQuery selects entries of a list.
 type ListQuery struct {
 	List List
-	// Phrase is the text typed, as in Query. If it contains no words, all entries match.
+	// Phrase is the typed text, as in Query. If it contains no words, all entries match.
 	Phrase string
 	// Sex and AgeMonths exclude entries that do not apply to the patient; nil means either
 	// sex or any age. They do not filter drugs and specialists.
@@ -59,14 +59,14 @@ type ListQuery struct {
 }
 
 // An Item is an entry of a list: its public ID and its common name. The name is valid
-// as long as the release's lease.
+// until the lease of the release ends.
 type Item struct{ ID, Name string }
 
 // Items returns the list entries that match a query, without duplicates. Without a
 // phrase, they are sorted by case-folded name and then by number. With a phrase, Items
-// returns every entry that Find would find in the list, without limit, best match
-// first and ties sorted by name. An entry matches by any of its wordings, a drug also
-// by its brands.
+// returns every entry that Find would find in the list, without limit, best match first
+// and ties sorted by name. An entry matches by any of its wordings, and a drug also by
+// its brands.
 func Items(r *model.Release, q ListQuery) []Item {
 	f := finders.Get().(*finder)
 	defer finders.Put(f)
@@ -83,12 +83,12 @@ type entry struct {
 
 func (f *finder) list(r *model.Release, q ListQuery) []Item {
 	defer f.discard()
-	in := conceptIndex(r)
+	index := conceptIndex(r)
 	if q.List == Drugs || q.List == Specialists || q.List == ChronicDiseases {
-		in = listIndex(r)
+		index = listIndex(r)
 	}
 	entries := listEntries(r, q)
-	f.reset(r, in)
+	f.reset(r, index)
 	f.parsePhrase(q.Phrase)
 	if len(f.words) > 0 {
 		f.lookUpWords()
@@ -108,7 +108,7 @@ func (f *finder) list(r *model.Release, q ListQuery) []Item {
 // filterMatches returns the entries with a wording that matches nearly as well as the
 // best match.
 func (f *finder) filterMatches(entries []entry) []entry {
-	total, most := f.totalWeight(), uint16(0)
+	total, highest := f.totalWeight(), uint16(0)
 	found := entries[:0]
 	for _, e := range entries {
 		from := f.firstWording(e)
@@ -117,16 +117,16 @@ func (f *finder) filterMatches(entries []entry) []entry {
 		}
 		if match, ok := f.bestWording(from, f.nextConcept(from), total); ok {
 			e.match = match
-			most = max(most, match.covered)
+			highest = max(highest, match.covered)
 			found = append(found, e)
 		}
 	}
-	return slices.DeleteFunc(found, func(e entry) bool { return e.match.covered*minCoverageDenominator < most*minCoverageNumerator })
+	return slices.DeleteFunc(found, func(e entry) bool { return e.match.covered*minCoverageDenominator < highest*minCoverageNumerator })
 }
 
 // firstWording returns the position of the first wording of an entry.
 func (f *finder) firstWording(e entry) int {
-	at, ok := slices.BinarySearchFunc(f.index.wordings, e, func(w model.Wording, e entry) int {
+	i, ok := slices.BinarySearchFunc(f.index.wordings, e, func(w model.Wording, e entry) int {
 		if w.IsCondition != e.condition {
 			return compareIsCondition(w.IsCondition)
 		}
@@ -135,11 +135,12 @@ func (f *finder) firstWording(e entry) int {
 	if !ok {
 		return len(f.index.wordings)
 	}
-	return at
+	return i
 }
 
-// compareIsCondition returns the sort order of a wording of a condition (if condition
-// is true) or an observation relative to a wording of the other kind.
+// compareIsCondition returns the sort order of a wording relative to a wording of the
+// other kind: condition is true for a wording of a condition, and false for a wording
+// of an observation.
 func compareIsCondition(condition bool) int {
 	if condition {
 		return 1

@@ -112,7 +112,7 @@ func TestListNames(t *testing.T) {
 			t.Errorf("ParseList(%q) = %v, %v", word, list, err)
 		}
 	}
-	if _, err := ParseList("allergies"); err == nil || !strings.Contains(err.Error(), `unknown list "allergies", expected one of symptoms, chronic_diseases`) {
+	if _, err := ParseList("allergies"); err == nil || !strings.Contains(err.Error(), `unknown list "allergies": expected one of symptoms, chronic_diseases`) {
 		t.Errorf("ParseList of no list says %v", err)
 	}
 	if got := List(9).String(); got != "List(9)" {

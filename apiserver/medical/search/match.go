@@ -12,8 +12,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// A matchKind is how a typed word matches a wording. Higher values are better. It must
-// fit into matchBits.
+// A matchKind is the kind of match between a typed word and a wording. Higher values are
+// better. A matchKind must fit into matchBits.
 type matchKind uint8
 
 const (
@@ -26,10 +26,10 @@ const (
 	matchWhole    // whole word
 )
 
-// unpackMatch returns how word i of the phrase matches a wording, given the wording's
-// packed matches.
-func unpackMatch(found uint64, i int) matchKind {
-	return matchKind(found >> (i * matchBits) & matchMask)
+// unpackMatch returns the kind of match between word i of the phrase and a wording,
+// given the packed matches of the wording.
+func unpackMatch(packed uint64, i int) matchKind {
+	return matchKind(packed >> (i * matchBits) & matchMask)
 }
 
 // lookUpWords looks up every word of the phrase and records the wordings that match
@@ -41,7 +41,7 @@ func (f *finder) lookUpWords() {
 }
 
 // lookUpWord looks up a word. A correctly spelled word is never treated as a
-// misspelling of another.
+// misspelling of another word.
 func (f *finder) lookUpWord(i int) {
 	w := &f.words[i]
 	from, to := f.prefixRange(w.text)
@@ -75,8 +75,8 @@ func (f *finder) lookUpCompound(i int) bool {
 		if !f.words[second].isAdjacent || f.words[first].class == stopWord || f.words[second].class == stopWord {
 			continue
 		}
-		if at, ok := f.findWord(f.words[first].text + f.words[second].text); ok {
-			f.recordMatch(i, matchCompound, f.wordingsWith(at, at+1))
+		if index, ok := f.findWord(f.words[first].text + f.words[second].text); ok {
+			f.recordMatch(i, matchCompound, f.wordingsWith(index, index+1))
 			known = true
 		}
 	}
@@ -88,18 +88,18 @@ func (f *finder) lookUpCompound(i int) bool {
 const minStemLetters = 3
 
 // lookUpStem looks up a word without its ending: "eye" for "eyes", "itch" for
-// "itching", but not a less informative word. For very short words, the ending can be
-// one letter only.
+// "itching", but not a less informative word. For very short words, the ending can only
+// be one letter.
 func (f *finder) lookUpStem(i int) {
 	stem := f.words[i].text
-	for left := f.words[i].letters - 1; left >= f.words[i].letters-3; left-- {
+	for length := f.words[i].letters - 1; length >= f.words[i].letters-3; length-- {
 		_, size := utf8.DecodeLastRuneInString(stem)
 		stem = stem[:len(stem)-size]
-		if left < minStemLetters || left == minStemLetters && left < f.words[i].letters-1 {
+		if length < minStemLetters || length == minStemLetters && length < f.words[i].letters-1 {
 			return
 		}
-		if at, ok := f.findWord(stem); ok && f.classify(stem) <= f.words[i].class {
-			f.recordMatch(i, matchStem, f.wordingsWith(at, at+1))
+		if index, ok := f.findWord(stem); ok && f.classify(stem) <= f.words[i].class {
+			f.recordMatch(i, matchStem, f.wordingsWith(index, index+1))
 		}
 	}
 }
@@ -107,44 +107,44 @@ func (f *finder) lookUpStem(i int) {
 // lookUpSplit looks up two words that were typed as one, as in "backpain". It matches
 // the wordings that contain both.
 func (f *finder) lookUpSplit(i int) bool {
-	text, left := f.words[i].text, f.words[i].letters
+	text, remaining := f.words[i].text, f.words[i].letters
 	found := false
 	for end := range text {
-		if f.words[i].letters-left >= minStemLetters && left >= minStemLetters {
-			first, ok := f.findWord(text[:end])
-			second, also := f.findWord(text[end:])
-			if ok && also {
+		if f.words[i].letters-remaining >= minStemLetters && remaining >= minStemLetters {
+			first, firstOK := f.findWord(text[:end])
+			second, secondOK := f.findWord(text[end:])
+			if firstOK && secondOK {
 				found = f.recordIntersection(i, f.wordingsWith(first, first+1), f.wordingsWith(second, second+1)) || found
 			}
 		}
-		left--
+		remaining--
 	}
 	return found
 }
 
 // recordIntersection records a match for the wordings in both lists. It returns false
 // if the lists share no wording.
-func (f *finder) recordIntersection(i int, some, others []uint32) bool {
+func (f *finder) recordIntersection(i int, a, b []uint32) bool {
 	f.intersection = f.intersection[:0]
-	for _, use := range some {
-		if _, ok := slices.BinarySearch(others, use); ok {
-			f.intersection = append(f.intersection, use)
+	for _, wording := range a {
+		if _, ok := slices.BinarySearch(b, wording); ok {
+			f.intersection = append(f.intersection, wording)
 		}
 	}
 	f.recordMatch(i, matchStem, f.intersection)
 	return len(f.intersection) > 0
 }
 
-// recordMatch records that word i matches wordings as given by how. The first, and
-// best, kind of match recorded for a word sets its weight.
-func (f *finder) recordMatch(i int, how matchKind, uses []uint32) {
+// recordMatch records a match of the given kind between word i and wordings. The first
+// match recorded for a word is the best and sets its weight.
+func (f *finder) recordMatch(i int, kind matchKind, wordings []uint32) {
 	if f.words[i].weight == 0 {
-		f.words[i].weight = f.wordWeight(i, len(uses))
+		f.words[i].weight = f.wordWeight(i, len(wordings))
 	}
 	shift := i * matchBits
-	for _, use := range uses {
-		if known := unpackMatch(f.matches[use], i); how > known {
-			f.matches[use] += uint64(how-known) << shift
+	for _, wording := range wordings {
+		if known := unpackMatch(f.matches[wording], i); kind > known {
+			f.matches[wording] += uint64(kind-known) << shift
 		}
 	}
 }
@@ -189,11 +189,11 @@ func (f *finder) prefixRange(prefix string) (from, to int) {
 // starting at from. Most runs are short, so it uses an exponential search followed by
 // a binary search.
 func (f *finder) prefixRunLength(from int, prefix string) int {
-	begins := func(at int) bool { return strings.HasPrefix(f.text(at), prefix) }
-	far := 1
-	for from+far <= len(f.index.words) && begins(from+far-1) {
-		far *= 2
+	hasPrefix := func(word int) bool { return strings.HasPrefix(f.text(word), prefix) }
+	upper := 1
+	for from+upper <= len(f.index.words) && hasPrefix(from+upper-1) {
+		upper *= 2
 	}
-	near := far / 2
-	return near + sort.Search(min(far-1, len(f.index.words)-from)-near, func(n int) bool { return !begins(from + near + n) })
+	lower := upper / 2
+	return lower + sort.Search(min(upper-1, len(f.index.words)-from)-lower, func(n int) bool { return !hasPrefix(from + lower + n) })
 }

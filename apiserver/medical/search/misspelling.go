@@ -27,8 +27,8 @@ func maxEdits(letters int) int {
 // another word.
 const minPrefixLetters = 5
 
-// A guess is a vocabulary range that a misspelled word may stand for: a single word,
-// or all words with a common prefix.
+// A guess is a vocabulary range that may be the intended meaning of a misspelled word:
+// a single word, or all words with a common prefix.
 type guess struct {
 	from, to int
 	kind     matchKind
@@ -40,7 +40,7 @@ type guess struct {
 // prefix that it shares with the previous word, and all words with a prefix that is
 // too distant are skipped together.
 type fuzzySearch struct {
-	rowBudget int // rows that may still be computed for the query
+	rowBudget int // number of rows that may still be computed for the query
 	letters   []rune
 	maxEdits  int
 	// minPenalty is the lowest penalty so far, and guesses are the guesses with that
@@ -63,8 +63,8 @@ const (
 )
 
 // lookUpMisspelled records the vocabulary words that are nearest to a word that is not
-// in the vocabulary. They weigh half as much as an exact match, because they are only
-// guesses. Words with digits are not treated as misspelled.
+// in the vocabulary. Their weight is half the weight of an exact match, because they
+// are only guesses. Words with digits are not treated as misspelled.
 func (f *finder) lookUpMisspelled(i int) {
 	if strings.ContainsFunc(f.words[i].text, unicode.IsNumber) || !f.fuzzy.start(f.words[i].text) {
 		return
@@ -84,60 +84,60 @@ func (f *finder) lookUpMisspelled(i int) {
 
 // findGuesses collects the vocabulary words nearest to the misspelled word.
 func (f *finder) findGuesses() {
-	g := &f.fuzzy
-	before, depth := "", 0
-	for at := 0; at < len(f.index.words) && g.rowBudget > 0; {
-		text, alive := f.text(at), true
-		depth = g.sharedDepth(depth, before, text)
-		for before = text; alive && g.ends[depth] < len(text); {
-			depth, alive = depth+1, g.advance(depth+1, text)
-			if how, penalty := g.classify(depth, len(text)); how != matchNone {
-				f.addGuess(at, text[:g.ends[depth]], how, penalty)
+	s := &f.fuzzy
+	previous, depth := "", 0
+	for word := 0; word < len(f.index.words) && s.rowBudget > 0; {
+		text, withinTolerance := f.text(word), true
+		depth = s.sharedDepth(depth, previous, text)
+		for previous = text; withinTolerance && s.ends[depth] < len(text); {
+			depth, withinTolerance = depth+1, s.advance(depth+1, text)
+			if kind, penalty := s.classify(depth, len(text)); kind != matchNone {
+				f.addGuess(word, text[:s.ends[depth]], kind, penalty)
 			}
 		}
-		if alive {
-			at++
+		if withinTolerance {
+			word++
 		} else {
-			at += f.prefixRunLength(at, text[:g.ends[depth]])
+			word += f.prefixRunLength(word, text[:s.ends[depth]])
 		}
 	}
 }
 
-// addGuess adds the vocabulary word, or all words with that prefix, as a guess. It
-// skips uninformative words, since the misspelling may stand for something else.
-func (f *finder) addGuess(at int, meant string, how matchKind, penalty int) {
-	to := at + 1
-	if len(meant) < len(f.text(at)) {
-		to = at + f.prefixRunLength(at, meant)
-	} else if f.classify(meant) != informative {
+// addGuess adds a vocabulary word, or all words with the prefix, as a guess. It skips
+// uninformative words, because the intended word may be a different one.
+func (f *finder) addGuess(word int, prefix string, kind matchKind, penalty int) {
+	to := word + 1
+	if len(prefix) < len(f.text(word)) {
+		to = word + f.prefixRunLength(word, prefix)
+	} else if f.classify(prefix) != informative {
 		return
 	}
-	f.fuzzy.add(guess{at, to, how}, penalty)
+	f.fuzzy.add(guess{word, to, kind}, penalty)
 }
 
 // start prepares the search for a misspelled word of at most maxLetters. It returns
 // false if the word is too short for a guess.
-func (g *fuzzySearch) start(word string) bool {
-	g.letters = g.letters[:0]
+func (s *fuzzySearch) start(word string) bool {
+	s.letters = s.letters[:0]
 	for _, letter := range word {
-		g.letters = append(g.letters, letter)
+		s.letters = append(s.letters, letter)
 	}
-	g.maxEdits = maxEdits(len(g.letters))
-	g.guesses, g.minPenalty = g.guesses[:0], 2*g.maxEdits+2
-	for i := range g.letters {
-		g.rows[0][i+1] = uint8(min(i+1, tooFar))
+	s.maxEdits = maxEdits(len(s.letters))
+	s.guesses, s.minPenalty = s.guesses[:0], 2*s.maxEdits+2
+	for i := range s.letters {
+		s.rows[0][i+1] = uint8(min(i+1, tooFar))
 	}
-	return g.maxEdits > 0
+	return s.maxEdits > 0
 }
 
-// sharedDepth returns the number of rows that the next word can reuse because it
-// shares a prefix with the previous one.
-func (g *fuzzySearch) sharedDepth(depth int, before, text string) int {
+// sharedDepth returns the number of rows that the next word can reuse because it shares
+// a prefix with the previous word.
+func (s *fuzzySearch) sharedDepth(depth int, previous, text string) int {
 	common := 0
-	for common < min(len(before), len(text)) && before[common] == text[common] {
+	for common < min(len(previous), len(text)) && previous[common] == text[common] {
 		common++
 	}
-	for g.ends[depth] > common {
+	for s.ends[depth] > common {
 		depth--
 	}
 	return depth
@@ -146,73 +146,74 @@ func (g *fuzzySearch) sharedDepth(depth int, before, text string) int {
 // advance computes the row for the next letter of a vocabulary word. It returns false
 // if no word with this prefix can be within the tolerance. It computes only the cells
 // within the tolerance of the diagonal, plus one cell on each side.
-func (g *fuzzySearch) advance(depth int, text string) bool {
-	g.rowBudget--
-	letter, size := utf8.DecodeRuneInString(text[g.ends[depth-1]:])
-	g.path[depth], g.ends[depth] = letter, g.ends[depth-1]+size
-	row, above := &g.rows[depth], &g.rows[depth-1]
-	first, last := max(1, depth-g.maxEdits), min(len(g.letters), depth+g.maxEdits)
+func (s *fuzzySearch) advance(depth int, text string) bool {
+	s.rowBudget--
+	letter, size := utf8.DecodeRuneInString(text[s.ends[depth-1]:])
+	s.path[depth], s.ends[depth] = letter, s.ends[depth-1]+size
+	row, above := &s.rows[depth], &s.rows[depth-1]
+	first, last := max(1, depth-s.maxEdits), min(len(s.letters), depth+s.maxEdits)
 	row[first-1] = tooFar
 	if first == 1 {
 		row[0] = uint8(min(depth, tooFar))
 	}
-	least := row[first-1]
+	lowest := row[first-1]
 	for i := first; i <= last; i++ {
 		distance := above[i-1]
-		if g.letters[i-1] != letter {
+		if s.letters[i-1] != letter {
 			distance = 1 + min(distance, above[i], row[i-1])
-			if i > 1 && depth > 1 && g.letters[i-2] == letter && g.letters[i-1] == g.path[depth-1] {
-				distance = min(distance, 1+g.rows[depth-2][i-2])
+			if i > 1 && depth > 1 && s.letters[i-2] == letter && s.letters[i-1] == s.path[depth-1] {
+				distance = min(distance, 1+s.rows[depth-2][i-2])
 			}
 		}
 		row[i] = min(distance, tooFar)
-		least = min(least, row[i])
+		lowest = min(lowest, row[i])
 	}
-	if last < len(g.letters) {
+	if last < len(s.letters) {
 		row[last+1] = tooFar
 	}
-	return g.isWithinTolerance(int(least)) && g.penalty(int(least)) <= g.minPenalty
+	return s.isWithinTolerance(int(lowest)) && s.penalty(int(lowest)) <= s.minPenalty
 }
 
 // isWithinTolerance reports whether a distance is within the tolerance. First letters
 // are usually correct, so a different first letter counts twice if more than one edit
 // is tolerated.
-func (g *fuzzySearch) isWithinTolerance(distance int) bool {
-	if g.maxEdits > 1 && g.firstLetterDiffers() {
-		return distance < g.maxEdits
+func (s *fuzzySearch) isWithinTolerance(distance int) bool {
+	if s.maxEdits > 1 && s.firstLetterDiffers() {
+		return distance < s.maxEdits
 	}
-	return distance <= g.maxEdits
+	return distance <= s.maxEdits
 }
 
 // penalty returns the penalty of a whole word at the given distance.
-func (g *fuzzySearch) penalty(distance int) int {
-	if g.firstLetterDiffers() {
+func (s *fuzzySearch) penalty(distance int) int {
+	if s.firstLetterDiffers() {
 		return 2*distance + 1
 	}
 	return 2 * distance
 }
 
-func (g *fuzzySearch) firstLetterDiffers() bool { return g.path[1] != g.letters[0] }
+func (s *fuzzySearch) firstLetterDiffers() bool { return s.path[1] != s.letters[0] }
 
-// classify returns how the letters compared so far match the misspelled word, as a
-// whole word or as a prefix, and the penalty, provided that no better guess exists.
-func (g *fuzzySearch) classify(depth, length int) (how matchKind, penalty int) {
-	letters := len(g.letters)
-	if depth < letters-g.maxEdits || depth > letters+g.maxEdits {
+// classify returns the kind of match between the letters compared so far, as a whole
+// word or as a prefix, and the misspelled word, with the penalty. It returns matchNone
+// if a better guess exists.
+func (s *fuzzySearch) classify(depth, length int) (kind matchKind, penalty int) {
+	letters := len(s.letters)
+	if depth < letters-s.maxEdits || depth > letters+s.maxEdits {
 		return matchNone, 0
 	}
-	distance := int(g.rows[depth][letters])
-	penalty = g.penalty(distance)
-	if g.ends[depth] < length {
+	distance := int(s.rows[depth][letters])
+	penalty = s.penalty(distance)
+	if s.ends[depth] < length {
 		if letters < minPrefixLetters {
 			return matchNone, 0
 		}
 		penalty++
 	}
 	switch {
-	case !g.isWithinTolerance(distance) || penalty > g.minPenalty:
+	case !s.isWithinTolerance(distance) || penalty > s.minPenalty:
 		return matchNone, 0
-	case distance == 1 && !g.firstLetterDiffers():
+	case distance == 1 && !s.firstLetterDiffers():
 		return matchMisspelled, penalty
 	default:
 		return matchMisspelledFar, penalty
@@ -220,11 +221,11 @@ func (g *fuzzySearch) classify(depth, length int) (how matchKind, penalty int) {
 }
 
 // add adds a guess, and keeps only the guesses with the lowest penalty.
-func (g *fuzzySearch) add(guess guess, penalty int) {
-	if penalty < g.minPenalty {
-		g.guesses, g.minPenalty = g.guesses[:0], penalty
+func (s *fuzzySearch) add(guess guess, penalty int) {
+	if penalty < s.minPenalty {
+		s.guesses, s.minPenalty = s.guesses[:0], penalty
 	}
-	if len(g.guesses) < maxGuesses {
-		g.guesses = append(g.guesses, guess)
+	if len(s.guesses) < maxGuesses {
+		s.guesses = append(s.guesses, guess)
 	}
 }

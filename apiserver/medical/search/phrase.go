@@ -12,7 +12,7 @@ import (
 type queryWord struct {
 	text    string
 	letters int
-	// class is how informative the word is.
+	// class describes how informative the word is.
 	class wordClass
 	// isAdjacent is true if the previous word of the list also precedes the word in the
 	// phrase.
@@ -26,17 +26,17 @@ type queryWord struct {
 // the last one is treated as a prefix.
 func (f *finder) parsePhrase(phrase string) {
 	phrase = phrase[:min(len(phrase), maxBytes)]
-	follows := false
+	isAdjacent := false
 	for word := range token.Words(phrase) {
 		if len(f.words) == maxWords {
 			break
 		}
 		if f.hasWord(word) {
-			follows = false
+			isAdjacent = false
 			continue
 		}
-		f.words = append(f.words, queryWord{text: word, letters: utf8.RuneCountInString(word), class: f.classify(word), isAdjacent: follows})
-		follows = true
+		f.words = append(f.words, queryWord{text: word, letters: utf8.RuneCountInString(word), class: f.classify(word), isAdjacent: isAdjacent})
+		isAdjacent = true
 	}
 	if last := len(f.words) - 1; last >= 0 && !f.hasInformativeWord() {
 		f.words[last].class = prefixOnly

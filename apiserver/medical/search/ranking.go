@@ -72,13 +72,13 @@ const minCoverageNumerator, minCoverageDenominator = 3, 5
 
 // collectHits returns the best candidates, one for each concept.
 func (f *finder) collectHits(q Query) []Hit {
-	most := min(max(q.Limit, 1), maxHits)
+	limit := min(max(q.Limit, 1), maxHits)
 	total := f.totalWeight()
 	for from := 0; from < len(f.matches); {
 		to := f.nextConcept(from)
 		if q.includes(f.r, &f.index.wordings[from]) {
 			if c, ok := f.bestWording(from, to, total); ok {
-				f.best = insertCandidate(f.best, c, most)
+				f.best = insertCandidate(f.best, c, limit)
 			}
 		}
 		from = to
@@ -95,7 +95,7 @@ func (f *finder) collectHits(q Query) []Hit {
 }
 
 // label returns the text to display for a wording. For free-text wordings, which are
-// meant for matching only, it returns the common name.
+// only for matching, it returns the common name.
 func (f *finder) label(w *model.Wording) string {
 	if w.Kind == model.LayWording && !w.IsCondition {
 		return f.r.Text(f.r.Observations[w.Concept].CommonName)
@@ -103,8 +103,8 @@ func (f *finder) label(w *model.Wording) string {
 	return f.r.Text(w.Text)
 }
 
-// totalWeight returns the weight of a wording that contains every word found in any
-// wording.
+// totalWeight returns the weight of a wording that contains every word of the phrase
+// that any wording contains.
 func (f *finder) totalWeight() uint16 {
 	var total uint16
 	for i := range f.words {
@@ -141,24 +141,24 @@ func (f *finder) bestWording(from, to int, total uint16) (best candidate, ok boo
 func (f *finder) scoreWording(wording int, total uint16) candidate {
 	w := &f.index.wordings[wording]
 	c := candidate{wording: uint32(wording), worstMatch: matchWhole, length: w.Text.Length, kind: w.Kind}
-	var held, halves uint16
+	var matched, compounds uint16
 	for found := f.matches[wording]; found != 0; {
 		i := bits.TrailingZeros64(found) / matchBits
-		how := unpackMatch(found, i)
+		kind := unpackMatch(found, i)
 		found &^= matchMask << (i * matchBits)
-		held++
-		if how == matchCompound {
-			halves++
+		matched++
+		if kind == matchCompound {
+			compounds++
 		}
 		if f.words[i].class != stopWord {
 			c.covered += f.words[i].weight
-			c.worstMatch = min(c.worstMatch, how)
-			c.matchSum += uint8(how)
+			c.worstMatch = min(c.worstMatch, kind)
+			c.matchSum += uint8(kind)
 		}
 	}
-	c.otherWords = w.WordCount - min(held-halves/2, w.WordCount)
-	if c.covered == total && c.worstMatch == matchWhole && held == w.WordCount {
-		c.exactWords = held
+	c.otherWords = w.WordCount - min(matched-compounds/2, w.WordCount)
+	if c.covered == total && c.worstMatch == matchWhole && matched == w.WordCount {
+		c.exactWords = matched
 	}
 	c.depth = f.depth(w)
 	return c
@@ -176,15 +176,15 @@ func (f *finder) depth(w *model.Wording) uint8 {
 	return depth
 }
 
-// insertCandidate inserts c into the sorted list of best candidates, which holds at
-// most most entries.
-func insertCandidate(best []candidate, c candidate, most int) []candidate {
-	if len(best) == most {
-		if compareCandidates(best[most-1], c) < 0 {
+// insertCandidate inserts c into the sorted list of best candidates, which has at most
+// limit entries.
+func insertCandidate(best []candidate, c candidate, limit int) []candidate {
+	if len(best) == limit {
+		if compareCandidates(best[limit-1], c) < 0 {
 			return best
 		}
-		best = best[:most-1]
+		best = best[:limit-1]
 	}
-	at, _ := slices.BinarySearchFunc(best, c, compareCandidates)
-	return slices.Insert(best, at, c)
+	i, _ := slices.BinarySearchFunc(best, c, compareCandidates)
+	return slices.Insert(best, i, c)
 }

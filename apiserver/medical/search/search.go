@@ -4,8 +4,8 @@
 // It matches prefixes in any word order, misspellings, and both lay and professional
 // terms. It is pure: it takes a release and a query, and returns hits.
 //
-// Interpreting whole sentences, with negation, time and other people, does not belong
-// here. Which words a concept is known by is content, not code.
+// Package nlp interprets whole sentences, with negation, time and other people. The
+// words that identify a concept are part of the content, not of the code.
 package search
 
 import (
@@ -17,15 +17,15 @@ import (
 // Limits of the work for one phrase. Anything beyond them is ignored, so that results
 // are the same on every machine.
 const (
-	maxHits    = 100   // hits that a query may ask for
-	maxBytes   = 256   // bytes of the phrase that are read
-	maxWords   = 12    // distinct words that are looked up
-	maxLetters = 24    // length of a word that may be misspelled or be two words typed as one
-	maxRows    = 8_000 // vocabulary letters that all misspelled words together are compared with
-	maxGuesses = 64    // vocabulary words that a misspelled word may stand for
+	maxHits    = 100   // hits that a query may request
+	maxBytes   = 256   // bytes of the phrase that are parsed
+	maxWords   = 12    // distinct words to look up
+	maxLetters = 24    // length of a word that may be misspelled, or two words typed as one
+	maxRows    = 8_000 // vocabulary letters to compare with all misspelled words of a phrase
+	maxGuesses = 64    // guesses for a misspelled word
 )
 
-// A Query is the text typed and the concepts to search.
+// A Query is the typed text and the concepts to search.
 type Query struct {
 	Phrase    string
 	Sex       *model.Sex // nil matches either sex
@@ -37,19 +37,19 @@ type Query struct {
 }
 
 // A Hit is a concept and the wording that matched, or the common name if the wording
-// comes from the lexicon. The label is valid as long as the release's lease.
+// comes from the lexicon. The label is valid until the lease of the release ends.
 type Hit struct{ ID, Label string }
 
-// Find returns the hits for a query, best first, with each concept at most once. It
-// returns none if the release knows no word of the phrase. The result is
+// Find returns the hits for a query, best first, with each concept at most once. There
+// are no hits if the release does not contain any word of the phrase. The result is
 // deterministic.
 //
 // A word of the phrase matches a wording as a whole word, as a prefix, without its
 // ending, or misspelled. Rare words weigh more, words such as "bad" weigh little, and
 // words such as "my" weigh nothing. Hits are the concepts with a wording that covers
-// nearly as much of the phrase as the best wording does, sorted by coverage. Among
-// wordings that cover the same words, the following rules apply, each breaking the
-// ties of the previous ones:
+// nearly as much of the phrase as the best wording, sorted by coverage. Among wordings
+// that cover the same words, the following rules apply, each breaking the ties of the
+// previous rules:
 //
 //   - wordings that consist only of words of the phrase, with more words first;
 //   - whole-word matches, then compounds, then prefixes, then stems, then misspellings;
@@ -60,18 +60,17 @@ type Hit struct{ ID, Label string }
 //   - shorter wordings;
 //   - symptoms, risk factors, laboratory results, conditions, each by number.
 //
-// The work is bounded by the size of the release, regardless of the phrase: Find reads
-// the first 256 bytes and the first 12 distinct words in them, does not treat words of
-// more than 24 letters as misspelled or as two words, and stops searching for
-// misspellings after comparing 8,000 letters of the vocabulary.
+// The size of the release bounds the work, regardless of the phrase: Find reads the
+// first 256 bytes and the first 12 distinct words in them, does not treat words of more
+// than 24 letters as misspelled or as two words, and stops searching for misspellings
+// after comparing 8,000 letters of the vocabulary.
 func Find(r *model.Release, q Query) []Hit {
 	f := finders.Get().(*finder)
 	defer finders.Put(f)
 	return f.search(r, q)
 }
 
-// finders pools working memory between queries, so that a query allocates only its
-// result.
+// finders is a pool of working memory, so that a query allocates only its result.
 var finders = sync.Pool{New: func() any { return &finder{} }}
 
 // A finder is the working memory of one query.
@@ -80,8 +79,8 @@ type finder struct {
 	index    index
 	classify func(word string) wordClass
 	words    []queryWord
-	// matches holds, for each wording, how well it matches each typed word: a matchKind in
-	// four bits, with the first word in the lowest bits.
+	// matches holds, for each wording, its match with each typed word: a matchKind in four
+	// bits, with the first word in the lowest bits.
 	matches      []uint64
 	intersection []uint32 // scratch space for recordIntersection
 	fuzzy        fuzzySearch
@@ -106,8 +105,8 @@ type index struct {
 	wordings []model.Wording
 	words    []model.Word
 	uses     []uint32
-	// hasParents is true if wordings that are not of a condition are of an observation,
-	// which may have ancestors.
+	// hasParents is true if the wordings include wordings of observations, which may have
+	// ancestors.
 	hasParents bool
 }
 
@@ -121,13 +120,13 @@ func listIndex(r *model.Release) index {
 	return index{wordings: r.ListWordings, words: r.ListWords, uses: r.ListWordPostings}
 }
 
-func (f *finder) reset(r *model.Release, in index) {
-	f.r, f.index, f.classify = r, in, classifierFor(r.Meta.Language)
+func (f *finder) reset(r *model.Release, source index) {
+	f.r, f.index, f.classify = r, source, classifierFor(r.Meta.Language)
 	f.words, f.best = f.words[:0], f.best[:0]
-	if cap(f.matches) < len(in.wordings) {
-		f.matches = make([]uint64, len(in.wordings))
+	if cap(f.matches) < len(source.wordings) {
+		f.matches = make([]uint64, len(source.wordings))
 	}
-	f.matches = f.matches[:len(in.wordings)]
+	f.matches = f.matches[:len(source.wordings)]
 	clear(f.matches)
 	f.fuzzy.rowBudget = maxRows
 }
@@ -146,7 +145,7 @@ func conceptID(r *model.Release, w *model.Wording) string {
 	return r.ObservationID(model.ObservationIndex(w.Concept))
 }
 
-// includes reports whether the query asks for the concept of a wording and the concept
+// includes reports whether the query selects the concept of a wording and the concept
 // applies to the patient.
 func (q *Query) includes(r *model.Release, w *model.Wording) bool {
 	if w.IsCondition {

@@ -4,25 +4,26 @@ package search
 
 import "strings"
 
-// A wordClass is how informative a word is. The lowest value is the most informative.
+// A wordClass describes how informative a word is. The lowest value is the most
+// informative.
 type wordClass uint8
 
 const (
-	// informative words name something. Their weight depends on how many wordings contain
-	// them.
+	// informative is for words that name something. Their weight depends on the number of
+	// wordings that contain them.
 	informative wordClass = iota
-	// weakWord is for words that go with most complaints, such as "bad": "bad breath" is
-	// not the same as breath, but a bad back is a back.
+	// weakWord is for words that patients use with most complaints, such as "bad": "bad
+	// breath" differs from "breath", but "bad back" hardly differs from "back".
 	weakWord
-	// stopWord is for words with a grammatical function only.
+	// stopWord is for words that only have a grammatical function.
 	stopWord
 	// prefixOnly is for the last word of a phrase that consists of stop words: it may be
-	// the "my" of "myopia".
+	// the "my" in "myopia".
 	prefixOnly
 )
 
-// wordLists lists the case-folded weak words and stop words by language. In any other
-// language, every word is informative.
+// wordLists lists the case-folded weak words and stop words by language. In other
+// languages, every word is informative.
 var wordLists = map[string]map[wordClass]string{
 	"en": {
 		stopWord: `
@@ -48,16 +49,16 @@ var wordLists = map[string]map[wordClass]string{
 var wordClasses = indexByWord(wordLists)
 
 func indexByWord(languages map[string]map[wordClass]string) map[string]map[string]wordClass {
-	tellings := map[string]map[string]wordClass{}
-	for language, says := range languages {
-		tellings[language] = map[string]wordClass{}
-		for telling, text := range says {
+	classes := map[string]map[string]wordClass{}
+	for language, lists := range languages {
+		classes[language] = map[string]wordClass{}
+		for class, text := range lists {
 			for word := range strings.FieldsSeq(text) {
-				tellings[language][word] = telling
+				classes[language][word] = class
 			}
 		}
 	}
-	return tellings
+	return classes
 }
 
 // classifierFor returns the word classifier for a language, given by its BCP 47 tag.

@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// englishComparatives has adjectives that patients use, one on a line, and their comparatives,
-// as "tight: tighter", which the algorithm leaves as they are. Comparatives that
-// are words of their own, as "number" and "cooler", are not among them. Nor are
-// the past of irregular verbs and the plural of irregular nouns: wordings tell
-// "lost" from "losing", and "bad teeth" from "bad tooth".
+// englishComparatives lists adjectives that patients use with their comparatives, one
+// per line, such as "tight: tighter". The stemming algorithm does not change
+// comparatives. The list excludes comparatives that are also other words, such as
+// "number" and "cooler", and the past tense of irregular verbs and the plural of
+// irregular nouns, because wordings distinguish "lost" from "losing", and "bad teeth"
+// from "bad tooth".
 //
 //go:embed english.txt
 var englishComparatives string
@@ -21,11 +22,11 @@ var englishComparatives string
 var adjectivesByComparative = map[string]map[string]string{"english": parseComparatives(englishComparatives)}
 
 func parseComparatives(lines string) map[string]string {
-	of := map[string]string{}
+	adjectives := map[string]string{}
 	for line := range strings.Lines(lines) {
 		if adjective, comparative, ok := strings.Cut(strings.TrimSpace(line), ": "); ok {
-			of[comparative] = adjective
+			adjectives[comparative] = adjective
 		}
 	}
-	return of
+	return adjectives
 }

@@ -2,7 +2,7 @@
 
 // Package stem reduces words to their stems, so that the forms of a word match each
 // other: both "vomits" and "vomiting" become "vomit". It wraps the Snowball stemmers,
-// which languages select by name. Everything else about a language belongs in its
+// which languages select by name. All other properties of a language are part of its
 // content.
 package stem
 
@@ -63,26 +63,26 @@ func Names() []string {
 // real stems.
 func Exact(folded string) string { return "=" + folded }
 
-// Except returns a Stemmer that does not stem the given words and returns Exact for
+// Except returns a Stemmer that returns Exact for the given words instead of stemming
 // them.
 func (s Stemmer) Except(exact []string) Stemmer {
 	if len(exact) == 0 {
 		return s
 	}
-	taken := make(map[string]bool, len(exact))
+	isExact := make(map[string]bool, len(exact))
 	for _, word := range exact {
-		taken[word] = true
+		isExact[word] = true
 	}
 	return func(folded string) string {
-		if taken[folded] {
+		if isExact[folded] {
 			return Exact(folded)
 		}
 		return s(folded)
 	}
 }
 
-// Cached returns a Stemmer that stems each word once. Unlike other Stemmers it is not
-// safe for concurrent use.
+// Cached returns a Stemmer that stems each word only once. Unlike other Stemmers, it is
+// not safe for concurrent use.
 func (s Stemmer) Cached() Stemmer {
 	stems := map[string]string{}
 	return func(folded string) string {

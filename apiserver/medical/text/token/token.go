@@ -2,8 +2,8 @@
 
 // Package token splits text into words and normalizes them, so that a patient's words
 // match the words of a release regardless of case, width, accents, apostrophes and
-// ligatures. It is independent of the language. Stemming, synonyms and spelling
-// correction belong in the callers. Its functions are pure and accept arbitrary bytes.
+// ligatures. It is independent of the language. Callers handle stemming, synonyms and
+// spelling correction. Its functions are pure and accept arbitrary bytes.
 package token
 
 import (
@@ -21,8 +21,8 @@ import (
 // and invisible characters, and expands ligatures. Fold("Ménière’s") returns
 // "menieres". Fold is idempotent. Invalid UTF-8 becomes U+FFFD.
 //
-// Fold drops the accents of Latin, Greek and Cyrillic letters only. Marks of other
-// scripts distinguish words and are kept.
+// Fold drops the accents of Latin, Greek and Cyrillic letters only. It keeps the marks
+// of other scripts, which distinguish words.
 func Fold(text string) string {
 	if folded, ok := foldASCII(text); ok {
 		return folded
@@ -123,11 +123,11 @@ func yieldParts(segment string, yield func(string) bool) bool {
 // underscore always splits.
 func cutPart(segment string) (part, rest string) {
 	previous := rune(-1)
-	for at, c := range segment {
+	for i, c := range segment {
 		if !isWordRune(c) && !unicode.IsMark(c) {
-			next, _ := utf8.DecodeRuneInString(segment[at+utf8.RuneLen(c):])
+			next, _ := utf8.DecodeRuneInString(segment[i+utf8.RuneLen(c):])
 			if unicode.Is(unicode.Pc, c) || !unicode.IsDigit(previous) || !unicode.IsDigit(next) {
-				return segment[:at], segment[at+utf8.RuneLen(c):]
+				return segment[:i], segment[i+utf8.RuneLen(c):]
 			}
 		}
 		previous = c
