@@ -153,7 +153,7 @@ func TestCheckRejectsOldFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = runCommand(t, "check", "--models", dir)
-	for _, says := range []string{path, fmt.Sprintf("unsupported release format %d, expected format %d", model.FormatVersion-1, model.FormatVersion), "model build"} {
+	for _, says := range []string{path, fmt.Sprintf("unsupported release format %d, expected %d", model.FormatVersion-1, model.FormatVersion), "model build"} {
 		if err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("check says %v, want %q in it", err, says)
 		}
@@ -323,9 +323,9 @@ func TestCheckModelsListsAvailableReleases(t *testing.T) {
 	dir := writeModels(t)
 	const there = "service-de@2026-11-21T00:00:00Z, service-en@2026-05-01T00:00:00Z, service-en@2026-11-21T00:00:00Z"
 	for _, test := range []struct{ name, model, says string }{
-		{"an unknown model", "service-fr", "no release of model service-fr in " + dir + ": found " + there},
-		{"a version that no release has", "service-en@2026-01-01T00:00:00Z", "no release of model service-en@2026-01-01T00:00:00Z in " + dir + ": found " + there},
-		{"what is no model", "latest!", `model "latest!": expected an id such as service-en`},
+		{"an unknown model", "service-fr", "release of model service-fr not found in " + dir + ": available releases are " + there},
+		{"a version that no release has", "service-en@2026-01-01T00:00:00Z", "release of model service-en@2026-01-01T00:00:00Z not found in " + dir + ": available releases are " + there},
+		{"what is no model", "latest!", `invalid model "latest!": expected an ID such as service-en`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -166,7 +166,7 @@ func TestOptionsValidation(t *testing.T) {
 		"an address without scheme":        {editedCommand(productionCommand(home), func(c *Command) { c.InstanceURL = "acme.example" }), []string{`--instance-url: invalid instance URL "acme.example": expected`}},
 		"an address with a query":          {editedCommand(productionCommand(home), func(c *Command) { c.InstanceURL = "https://acme.example?x=1" }), []string{"--instance-url"}},
 		"a drain back in time":             {editedCommand(productionCommand(home), func(c *Command) { c.Drain = new(-time.Second) }), []string{"--drain -1s: expected a duration"}},
-		"a model that is none":             {editedCommand(productionCommand(home), func(c *Command) { c.Model = []string{"service-en", "Service_de"} }), []string{`--model: model "Service_de": expected an id such as`}},
+		"a model that is none":             {editedCommand(productionCommand(home), func(c *Command) { c.Model = []string{"service-en", "Service_de"} }), []string{`--model: invalid model "Service_de": expected an id such as`}},
 		"no home":                          {Command{Dev: true}, []string{"set HOME or --data-dir"}},
 		"a data directory that is a file":  {editedCommand(productionCommand(filepath.Join(home, "file", "data")), func(*Command) {}), []string{"--data-dir"}},
 		"several": {editedCommand(productionCommand(home), func(c *Command) { c.Listen, c.InstanceID, c.TLSCertFile = "x", "X", "" }),

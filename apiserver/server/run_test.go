@@ -305,7 +305,7 @@ func TestStartFailsOnInvalidConfiguration(t *testing.T) {
 		spoil func(t *testing.T, c *Command)
 		want  string
 	}{
-		"no releases":      {func(t *testing.T, c *Command) { c.Models = t.TempDir() }, "--models: no release files in"},
+		"no releases":      {func(t *testing.T, c *Command) { c.Models = t.TempDir() }, "--models: release files not found in"},
 		"no such model":    {func(_ *testing.T, c *Command) { c.Model = []string{"service-de"} }, "found service-en@" + versionNovember},
 		"no such version":  {func(_ *testing.T, c *Command) { c.Model = []string{"service-en@" + versionMay} }, "found service-en@" + versionNovember},
 		"no certificate":   {func(_ *testing.T, c *Command) { c.TLSCertFile += "x" }, "--tls-cert-file, --tls-key-file: "},
