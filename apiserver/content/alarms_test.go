@@ -56,7 +56,7 @@ func TestAlarmSymptomsAreRecognized(t *testing.T) {
 		}
 		result := nlp.Parse(english, nlp.Query{Text: text, AgeMonths: 35 * 12, Symptoms: true, RiskFactors: true})
 		if !slices.ContainsFunc(result.Mentions, func(m nlp.Mention) bool { return !m.Absent && english.ObservationID(m.Observation) == id }) {
-			t.Errorf("%q does not say %s, but %v", text, slug, mentionNames(english, result))
+			t.Errorf("%q does not mention %s, but mentions %v", text, slug, mentionNames(english, result))
 		}
 	}
 }

@@ -47,7 +47,7 @@ func TestComplaintsHaveMatchingConditions(t *testing.T) {
 				continue
 			}
 			if len(e.Assess(w.release, p, inference.Options{}).Conditions) == 0 {
-				t.Errorf("no condition brings %s at the age of %d months", complaint.slug, months)
+				t.Errorf("no condition causes %s at the age of %d months", complaint.slug, months)
 			}
 		}
 	}

@@ -67,7 +67,7 @@ func TestDrugRiskFactors(t *testing.T) {
 			"C10AA01": "Statin therapy",     // simvastatin
 		} {
 			if len(factors[code]) == 0 {
-				t.Errorf("%s: taking %s means nothing, want %s", r.Meta.ModelID, code, want)
+				t.Errorf("%s: drug %s has no risk factors, want %s", r.Meta.ModelID, code, want)
 			} else if r == english && factors[code][0] != want {
 				t.Errorf("taking %s means %v, want %s", code, factors[code], want)
 			}

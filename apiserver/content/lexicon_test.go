@@ -29,7 +29,7 @@ func TestOrdinaryWords(t *testing.T) {
 		}
 		licence := strings.TrimSuffix(name, ".txt") + ".LICENSE"
 		if _, err := fs.Stat(content.FS, licence); err != nil && strings.Contains(string(text), path.Base(licence)) || !strings.HasPrefix(string(text), "# ") {
-			t.Errorf("%s: no header says where the words are from, or the licence that it names is missing: %v", name, err)
+			t.Errorf("%s: the header does not name the source of the words, or its license is missing: %v", name, err)
 		}
 		words := strings.Fields(withoutComments(string(text)))
 		if len(words) < fewest || len(words) > most {
@@ -38,7 +38,7 @@ func TestOrdinaryWords(t *testing.T) {
 		seen := map[string]bool{}
 		for _, word := range words {
 			if seen[word] || token.Fold(word) != word {
-				t.Errorf("%s: %q is not folded, or there twice", name, word)
+				t.Errorf("%s: %q is not folded or is duplicated", name, word)
 			}
 			seen[word] = true
 		}
@@ -62,7 +62,7 @@ func TestPatternWordsAreKnown(t *testing.T) {
 	for _, r := range releases(t) {
 		for _, ref := range r.DeletionWords {
 			if word := r.Text(ref); !isKnownWord(r, word) {
-				t.Errorf("%s does not know the word %q of its patterns", r.Meta.ModelID, word)
+				t.Errorf("%s does not contain the pattern word %q", r.Meta.ModelID, word)
 			}
 		}
 	}

@@ -106,7 +106,7 @@ func TestNormalLabResultsHaveNoLinks(t *testing.T) {
 		for i, o := range r.Observations {
 			usual := o.LabResult == model.Normal || o.LabResult == model.ResultAbsent
 			if usual && (o.Leak > 0.001 || o.Links.Len() > 0) {
-				t.Errorf("%s %s has the background %v and %d links, expected 0.001 and none", r.ObservationID(model.ObservationIndex(i)), r.Text(o.Name), o.Leak, o.Links.Len())
+				t.Errorf("%s %s has the background %v and %d links, want 0.001 and 0", r.ObservationID(model.ObservationIndex(i)), r.Text(o.Name), o.Leak, o.Links.Len())
 			}
 		}
 	}

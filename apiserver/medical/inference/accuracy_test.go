@@ -27,10 +27,10 @@ func checkAgreement(t *testing.T, name string, r *model.Release, list []Reported
 	t.Helper()
 	s := scratchFor(t, r, list)
 	if at, apart := maxDifference(s.posterior[:len(want)], want); apart > maxError {
-		t.Errorf("%s: %s has %.4f, exactly %.4f", name, r.ConditionID(model.ConditionIndex(at)), s.posterior[at], want[at])
+		t.Errorf("%s: probability of %s is %.4f, want %.4f", name, r.ConditionID(model.ConditionIndex(at)), s.posterior[at], want[at])
 	}
 	if math.Abs(s.noneProbability-noneProb) > maxError {
-		t.Errorf("%s: none of the conditions has %.4f, exactly %.4f", name, s.noneProbability, noneProb)
+		t.Errorf("%s: probability of no condition is %.4f, want %.4f", name, s.noneProbability, noneProb)
 	}
 }
 
@@ -292,7 +292,7 @@ func TestRationaleWorkIsBounded(t *testing.T) {
 	s := New().getScratch(r, &p)
 	s.infer()
 	if s.network.work < maxRationaleWork/2 {
-		t.Fatalf("work %d for a patient who is no trouble", s.network.work)
+		t.Fatalf("work is %d for a simple patient", s.network.work)
 	}
 	trial := s.newTrial(100)
 	for _, choice := range []Choice{Unknown, Absent, Present} { // Unknown is the ranking before the answer

@@ -41,7 +41,7 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 			t.Fatalf("only %v cases in tenth %d", n, tenth)
 		}
 		if said, had := said[tenth]/n, had[tenth]/n; math.Abs(said-had) > 0.05 {
-			t.Errorf("tenth %d: said %.3f, had %.3f of %v", tenth, said, had, n)
+			t.Errorf("decile %d: predicted %.3f, observed %.3f of %v", tenth, said, had, n)
 		}
 	}
 }

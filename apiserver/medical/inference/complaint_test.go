@@ -75,7 +75,7 @@ func TestUnexplainedComplaint(t *testing.T) {
 	}
 	for _, mode := range []Mode{TriageMode, ShortTriageMode} {
 		if New().Assess(r, newFemalePatient(t, r, "s_1!"), Options{Mode: mode}).Question == nil {
-			t.Errorf("mode %d asks nothing", mode)
+			t.Errorf("mode %d: no question", mode)
 		}
 	}
 	if got := formatSuggestions(t, r, "s_1!", SuggestRedFlags, 9); got != "" {

@@ -78,7 +78,7 @@ func TestEmergencyEvidenceSkipsRanking(t *testing.T) {
 		}
 	}
 	if ambulances == 0 {
-		t.Error("no evidence asks for an ambulance")
+		t.Error("no evidence requires an ambulance")
 	}
 }
 

@@ -284,7 +284,7 @@ func TestUnusualDurationSupportsItsCause(t *testing.T) {
 	} {
 		a := e.Assess(r, newFemalePatient(t, r, words), withDurations)
 		if got := r.ConditionID(a.Conditions[0].Condition); got != want {
-			t.Errorf("%q: %s leads, want %s", words, got, want)
+			t.Errorf("%q: top condition is %s, want %s", words, got, want)
 		}
 	}
 }

@@ -144,6 +144,6 @@ func checkGolden(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if diff := gocmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("%s is not what it was; if the change is meant, run: go test ./apiserver/medical/inference -run %s -update\n%s", path, t.Name(), diff)
+		t.Errorf("%s changed; if the change is intended, run: go test ./apiserver/medical/inference -run %s -update\n%s", path, t.Name(), diff)
 	}
 }

@@ -52,7 +52,7 @@ func TestRemovingSupportLowersTarget(t *testing.T) {
 		random := rand.New(rand.NewPCG(uint64(c), 42))
 		patient, complaint, ok := drawSimulatedPatient(r, c, random)
 		if !ok {
-			t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(c))
+			t.Fatalf("%s has no finding for which a patient would seek care", r.ConditionID(c))
 		}
 		v := patient.interviewAbout(t, e, complaint, Options{}, false, random)
 		if countPresentFindings(v.evidence) > maxNearlyExactFindings {

@@ -328,7 +328,7 @@ func checkExplanation(t *testing.T, r *model.Release, list []ReportedEvidence, c
 				related = related || other == o || choice == Present && isDescendant(r, o, other) || choice != Present && isDescendant(r, other, o)
 			}
 			if !related {
-				t.Errorf("%s has nothing to do with %s", r.ObservationID(o), r.ConditionID(c))
+				t.Errorf("%s is not related to %s", r.ObservationID(o), r.ConditionID(c))
 			}
 		}
 	}

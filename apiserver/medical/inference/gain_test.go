@@ -284,7 +284,7 @@ func TestChosenQuestionIsNearOptimal(t *testing.T) {
 			}
 			t.Logf("over %d worlds the choice tells %.1f %% of what the best question would", n, 100*chosen/best)
 			if chosen < test.least*best {
-				t.Errorf("the choice tells %.4f nats on average, the best %.4f", chosen/float64(n), best/float64(n))
+				t.Errorf("the chosen question has a mean gain of %.4f nats, the best question %.4f", chosen/float64(n), best/float64(n))
 			}
 		})
 	}
@@ -326,7 +326,7 @@ func (w *referenceModel) compare(t testing.TB, a answers, q *Question) (got, mos
 		}
 	}
 	if got < 0 {
-		t.Fatalf("%+v is none of the questions that can be asked after %v", q, a)
+		t.Fatalf("%+v is not a possible question after %v", q, a)
 	}
 	return got, most
 }

@@ -21,7 +21,7 @@ func TestContentInterviews(t *testing.T) {
 		random := rand.New(rand.NewPCG(uint64(c), 31))
 		p, complaint, ok := drawSimulatedPatient(r, c, random)
 		if !ok {
-			t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(c))
+			t.Fatalf("%s has no finding for which a patient would seek care", r.ConditionID(c))
 		}
 		p.answersRandomly = random.IntN(2) == 0
 		o := drawOptions(random)
@@ -42,7 +42,7 @@ func TestInterviewLengthAndAccuracy(t *testing.T) {
 		for range 2 {
 			p, complaint, ok := drawSimulatedPatient(r, c, random)
 			if !ok {
-				t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(c))
+				t.Fatalf("%s has no finding for which a patient would seek care", r.ConditionID(c))
 			}
 			v := p.interviewAbout(t, e, complaint, Options{}, false, random)
 			lengths = append(lengths, len(v.questions))

@@ -183,7 +183,7 @@ func randomizeObservation(random *rand.Rand) func(*model.DraftObservation) {
 func checkInterview(t modeltest.TB, p *simulatedPatient, v *interview, o Options) {
 	t.Helper()
 	if v.last.ShouldStopKnown && !v.last.ShouldStop {
-		t.Fatalf("there is nothing more to ask, yet the interview should not stop")
+		t.Fatalf("no question is left, but the interview should not stop")
 	}
 	asked, durations, patients := map[model.ObservationIndex]bool{}, map[model.ObservationIndex]bool{}, 0
 	for i, q := range v.questions {

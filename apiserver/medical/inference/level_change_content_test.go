@@ -23,7 +23,7 @@ func TestShortTriageLengthAndAccuracy(t *testing.T) {
 		random := rand.New(rand.NewPCG(uint64(c), 36))
 		p, complaint, ok := drawSimulatedPatient(r, c, random)
 		if !ok {
-			t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(c))
+			t.Fatalf("%s has no finding for which a patient would seek care", r.ConditionID(c))
 		}
 		v := p.interviewAbout(t, e, complaint, o, false, random)
 		rest := p.runInterview(t, e, v.evidence, Options{}, true, random)

@@ -123,6 +123,6 @@ func TestLevelChangeThresholdGrowsWithQuestions(t *testing.T) {
 	s.infer()
 	s.chooseQuestion(Options{Mode: ShortTriageMode})
 	if s.isLevelSettled(0, Options{}) || !s.isLevelSettled(2, Options{}) {
-		t.Error("a change of no probability settles the level, or one of more than one does not")
+		t.Error("the level is settled for probability 0, or not settled above probability 1")
 	}
 }

@@ -271,7 +271,7 @@ func TestInherentEmergencyIsAskedBeforeStop(t *testing.T) {
 				t.Errorf("%s, child %v: s_6 is not asked", name, child)
 			}
 			if stopped := New().Assess(r, newFemalePatient(t, r, "s_1! s_2 s_3 s_4 s_5 -s_6"), Options{}); !stopped.ShouldStop {
-				t.Errorf("%s, child %v: the interview goes on after a no", name, child)
+				t.Errorf("%s, child %v: the interview continues after a no", name, child)
 			}
 		}
 	}

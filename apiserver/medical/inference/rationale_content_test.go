@@ -51,7 +51,7 @@ func TestContentRationales(t *testing.T) {
 		random := rand.New(rand.NewPCG(uint64(c), 52))
 		patient, complaint, ok := drawSimulatedPatient(r, c, random)
 		if !ok {
-			t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(c))
+			t.Fatalf("%s has no finding for which a patient would seek care", r.ConditionID(c))
 		}
 		o := Options{Mode: Mode(random.IntN(3))}
 		v := patient.interviewAbout(t, e, complaint, o, false, random)
@@ -96,12 +96,12 @@ func checkRationale(t *testing.T, e *Engine, patient *simulatedPatient, known []
 		after := answered(Absent, q.Items...)
 		for _, c := range why.Conditions {
 			if after[c] >= before[c] {
-				t.Errorf("%s: a no takes %s from %v to %v", q.Text, r.ConditionID(c), before[c], after[c])
+				t.Errorf("%s: a no changes %s from %v to %v", q.Text, r.ConditionID(c), before[c], after[c])
 			}
 		}
 	case RuledInOrOut:
 		if len(why.Conditions) == 0 {
-			t.Errorf("%s: rules nothing in or out", q.Text)
+			t.Errorf("%s: no condition is ruled in or out", q.Text)
 		}
 		for _, c := range why.Conditions {
 			if !slices.ContainsFunc(q.Items, func(item model.ObservationIndex) bool {

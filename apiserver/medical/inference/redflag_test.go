@@ -108,7 +108,7 @@ func TestContentRedFlags(t *testing.T) {
 		random := rand.New(rand.NewPCG(uint64(c), 63))
 		patient, complaint, ok := drawSimulatedPatient(r, c, random)
 		if !ok {
-			t.Fatalf("%s brings nothing that a patient would come for", r.ConditionID(c))
+			t.Fatalf("%s has no finding for which a patient would seek care", r.ConditionID(c))
 		}
 		list := []ReportedEvidence{{ID: r.ObservationID(complaint), Choice: Present, Source: SourceInitial}}
 		p := patient.after(t, list)
@@ -117,14 +117,14 @@ func TestContentRedFlags(t *testing.T) {
 			count++
 			with := patient.after(t, append(slices.Clone(list), ReportedEvidence{ID: r.ObservationID(o), Choice: Present, Source: SourceRedFlags}))
 			if after := evidenceLevel(e, r, with); after <= before {
-				t.Errorf("%s with %s: the evidence asks for %v, before for %v", r.ObservationID(complaint), r.ObservationID(o), after, before)
+				t.Errorf("%s with %s: evidence level is %v, previously %v", r.ObservationID(complaint), r.ObservationID(o), after, before)
 			}
 			brings := false
 			for condition, probability := range possible {
 				brings = brings || probability >= dangerousFloor && hasLinkOrFactor(r, o, model.ConditionIndex(condition))
 			}
 			if !brings {
-				t.Errorf("%s is a red flag of no condition that %s makes possible", r.ObservationID(o), r.ObservationID(complaint))
+				t.Errorf("%s is not a red flag of any condition suspected from %s", r.ObservationID(o), r.ObservationID(complaint))
 			}
 		}
 	}

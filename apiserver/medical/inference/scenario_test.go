@@ -22,7 +22,7 @@ func TestScenariosFormPartition(t *testing.T) {
 	random := rand.New(rand.NewPCG(24, 24))
 	n := &scratchFor(t, r, drawCommonPatient(t, r, 12, random)).network
 	if len(n.scenarios.list) < 2 {
-		t.Fatal("nothing was split")
+		t.Fatal("no scenario was split")
 	}
 	for range 200 {
 		there := make([]bool, len(n.contenders))
@@ -114,7 +114,7 @@ func TestRankingWorkIsBounded(t *testing.T) {
 		s.reset(r, &p)
 		s.infer()
 		if s.network.work > maxRankingWork*5/4 {
-			t.Errorf("%s: work %d, should end at %d", name, s.network.work, maxRankingWork)
+			t.Errorf("%s: work is %d, want at most about %d", name, s.network.work, maxRankingWork)
 		}
 		for c, probability := range s.posterior {
 			if !(probability >= 0 && probability <= 1) {

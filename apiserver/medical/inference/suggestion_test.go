@@ -118,7 +118,7 @@ func TestSuggestDemographicRiskFactors(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := observationIDs(r, New().Suggest(r, boy, Options{}, SuggestDemographicRiskFactors, 9)); !slices.Contains(got, "p_4") {
-		t.Errorf("to a boy %v are suggested, without p_4, which is of men", got)
+		t.Errorf("got %v for a boy, want no p_4, which applies to men", got)
 	}
 }
 

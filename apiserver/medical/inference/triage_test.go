@@ -175,7 +175,7 @@ func TestTriageLevelFromConditions(t *testing.T) {
 			t.Errorf("%v with odds %v: %v, %v; want %v, %v", test.level, test.odds, got.Level, got.RootCause, test.want, test.cause)
 		}
 		if got := New().Triage(r, newFemalePatient(t, r, "s_2"), Options{}); got.Level != model.Consultation || got.RootCause != DiagnosisUnknown {
-			t.Errorf("%v with odds %v, which do not matter: %v, %v", test.level, test.odds, got.Level, got.RootCause)
+			t.Errorf("%v with irrelevant odds %v: %v, %v", test.level, test.odds, got.Level, got.RootCause)
 		}
 	}
 }

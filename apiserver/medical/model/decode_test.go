@@ -124,7 +124,7 @@ func TestDecodeRoundTrip(t *testing.T) {
 		t.Error(diff)
 	}
 	if again := mustEncode(t, got); !bytes.Equal(again, mustEncode(t, want)) {
-		t.Error("what was decoded encodes to other bytes")
+		t.Error("the decoded release encodes to different bytes")
 	}
 }
 
@@ -140,13 +140,13 @@ func TestRecordsHaveNoHiddenPadding(t *testing.T) {
 		}
 		var attached Release
 		if len(data)%section.recordSize != 0 {
-			t.Errorf("%s: %d bytes are no whole number of records of %d", section.name, len(data), section.recordSize)
+			t.Errorf("%s: %d bytes are not a multiple of the record size %d", section.name, len(data), section.recordSize)
 			continue
 		}
 		section.attach(&attached, alignedCopy(data))
 		again, err := section.encode(nil, &attached)
 		if err != nil || !bytes.Equal(data, again) {
-			t.Errorf("%s: attached in place it encodes to other bytes, %v", section.name, err)
+			t.Errorf("%s: section attached in place encodes to different bytes, %v", section.name, err)
 		}
 	}
 	for name, sizes := range map[string][2]int{
@@ -179,7 +179,7 @@ func recordSize(t *testing.T, name string) int {
 			return section.recordSize
 		}
 	}
-	t.Fatalf("no section is called %s", name)
+	t.Fatalf("section %s not found", name)
 	return 0
 }
 
@@ -199,9 +199,9 @@ func TestDecodeRejectsOtherFiles(t *testing.T) {
 	data := mustEncode(t, smallDraft().Build())
 	edited := func(edit func(data []byte) []byte) []byte { return edit(bytes.Clone(data)) }
 	for _, test := range []struct {
-		name string
-		data []byte
-		says string
+		name    string
+		data    []byte
+		wantErr string
 	}{
 		{"nothing", nil, "not a release file"},
 		{"less than a header", data[:headerSize-1], "not a release file"},
@@ -229,8 +229,8 @@ func TestDecodeRejectsOtherFiles(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was accepted")
 			}
-			if !strings.Contains(err.Error(), test.says) {
-				t.Errorf("the error %q does not say %q", err, test.says)
+			if !strings.Contains(err.Error(), test.wantErr) {
+				t.Errorf("got error %q, want it to contain %q", err, test.wantErr)
 			}
 		})
 	}
@@ -319,10 +319,10 @@ func TestOpenRejectsInvalidFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, says := range map[string]string{"empty": "not a release file", "truncated": "truncated", "missing": "no such file", ".": "not a release file"} {
+	for name, wantErr := range map[string]string{"empty": "not a release file", "truncated": "truncated", "missing": "no such file", ".": "not a release file"} {
 		path := filepath.Join(dir, name)
-		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), path) {
-			t.Errorf("Open(%s): %v, want it to say %q and the path", name, err, says)
+		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), wantErr) || !strings.Contains(err.Error(), path) {
+			t.Errorf("Open(%s) = %v, want an error that contains %q and the path", name, err, wantErr)
 		}
 	}
 }

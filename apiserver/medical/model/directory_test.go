@@ -26,13 +26,13 @@ func TestFileNameAndReleaseRefRoundTrip(t *testing.T) {
 		want := drawReleaseRef(t)
 		name := FileName(want.ID, want.Version)
 		if got, ok := parseFileName(name); !ok || got != want {
-			t.Fatalf("%v has the file name %s, which reads %v, %t", want, name, got, ok)
+			t.Fatalf("%v has the file name %s, which parses to %v, %t", want, name, got, ok)
 		}
 		if filepath.Base(name) != name {
-			t.Fatalf("the file name %s is not a name", name)
+			t.Fatalf("invalid file name %s", name)
 		}
 		if got, err := ParseReleaseRef(want.String()); err != nil || got != want {
-			t.Fatalf("%v is written %s, which reads %v, %v", want, want, got, err)
+			t.Fatalf("%v has the string %s, which parses to %v, %v", want, want, got, err)
 		}
 	})
 }
@@ -51,7 +51,7 @@ func TestParseFileNameRejectsOtherNames(t *testing.T) {
 		".service-en@2026-11-21T00-00-00Z.release.123456",
 	} {
 		if w, ok := parseFileName(name); ok {
-			t.Errorf("%q reads %v", name, w)
+			t.Errorf("%q parses to %v", name, w)
 		}
 	}
 }

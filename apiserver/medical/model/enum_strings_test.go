@@ -17,18 +17,18 @@ func checkEnum[T interface {
 	for i, w := range want {
 		v, err := parse(w)
 		if err != nil || v != T(i) || v.String() != w {
-			t.Errorf("%q parses to %d, %v, which says %q", w, v, err, v.String())
+			t.Errorf("%q parses to %d, %v, with the string %q", w, v, err, v.String())
 		}
 	}
 	for _, w := range []string{"", "Unknown", strings.ToUpper(want[0]), want[0] + " "} {
 		if v, err := parse(w); err == nil {
 			t.Errorf("%q parses to %v", w, v)
 		} else if !strings.Contains(err.Error(), want[0]) || !strings.Contains(err.Error(), want[len(want)-1]) {
-			t.Errorf("the error %q does not say what is expected", err)
+			t.Errorf("error %q does not list the expected values", err)
 		}
 	}
 	if over := T(len(want)); !strings.HasSuffix(over.String(), fmt.Sprintf("(%d)", len(want))) {
-		t.Errorf("the value after the last says %q", over)
+		t.Errorf("string of the value after the last is %q", over)
 	}
 }
 
@@ -102,7 +102,7 @@ func TestEnumStringsMatchConstants(t *testing.T) {
 		{MeaningTime, "times"},
 	} {
 		if got := test.value.String(); got != test.want {
-			t.Errorf("%T(%d) says %q, want %q", test.value, test.value, got, test.want)
+			t.Errorf("%T(%d).String() = %q, want %q", test.value, test.value, got, test.want)
 		}
 	}
 }

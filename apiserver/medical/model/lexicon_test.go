@@ -52,7 +52,7 @@ func TestPatternsAreIndexedByRarestTerm(t *testing.T) {
 			}
 		}
 		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%q leads to %s", word, diff)
+			t.Errorf("FindWord(%q) (-want +got): %s", word, diff)
 		}
 	}
 	if len(r.TermlessPatterns) != 1 || r.Patterns[r.TermlessPatterns[0]].Observation != 3 {
@@ -217,7 +217,7 @@ func TestConcurrentLookups(t *testing.T) {
 				_, word := r.WordFrequency("pounding")
 				_, found := r.FindStem("pound")
 				if !inflected || !word || !found {
-					t.Error("what is there was not found")
+					t.Error("an existing word was not found")
 					return
 				}
 			}
@@ -326,7 +326,7 @@ func TestDeletionsResolveToWords(t *testing.T) {
 	}
 	for _, word := range []string{"head", "heads", "ache", "pounding", "no", "the", "days", "half"} {
 		if !words[word] {
-			t.Errorf("no delete leads to %q", word)
+			t.Errorf("no deletion refers to %q", word)
 		}
 	}
 	if words["table"] {
@@ -337,9 +337,9 @@ func TestDeletionsResolveToWords(t *testing.T) {
 func TestDecodeRejectsInvalidLexicon(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		name  string
-		spoil func(r *Release)
-		says  string
+		name    string
+		spoil   func(r *Release)
+		wantErr string
 	}{
 		{"an unknown stemmer", func(r *Release) { r.Meta.Stemmer = "klingon" }, `stemmer "klingon"`},
 		{"terms of a stem over the end", func(r *Release) { r.Stems[len(r.Stems)-1].Terms.End++ }, "expected a range from"},
@@ -394,8 +394,8 @@ func TestDecodeRejectsInvalidLexicon(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was accepted")
 			}
-			if !strings.Contains(err.Error(), test.says) {
-				t.Errorf("the error %q does not say %q", err, test.says)
+			if !strings.Contains(err.Error(), test.wantErr) {
+				t.Errorf("got error %q, want it to contain %q", err, test.wantErr)
 			}
 		})
 	}

@@ -118,7 +118,7 @@ func TestBuildKeepsTexts(t *testing.T) {
 		t.Errorf("the words are %q, want %q", got, want)
 	}
 	if got := r.Text(model.StringRef{}); got != "" {
-		t.Errorf("the empty reference says %q", got)
+		t.Errorf("text of the empty reference is %q", got)
 	}
 }
 

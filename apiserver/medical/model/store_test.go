@@ -78,7 +78,7 @@ func TestParseReleaseRef(t *testing.T) {
 			t.Errorf("%v shows as %q", got, got.String())
 		}
 		if err != nil && !strings.Contains(err.Error(), "service-en@2026-11-21T00:00:00Z") {
-			t.Errorf("the error %q does not show what is expected", err)
+			t.Errorf("error %q does not contain an example", err)
 		}
 	}
 }
@@ -129,10 +129,10 @@ func TestOpenStoreRejectsInvalidRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
-		name   string
-		dir    string
-		wanted []model.ReleaseRef
-		says   []string
+		name    string
+		dir     string
+		wanted  []model.ReleaseRef
+		wantErr []string
 	}{
 		{"an unknown model", dir, []model.ReleaseRef{{ID: "service-fr"}}, []string{"service-fr", "service-de@" + may, "service-en@" + may}},
 		{"a version that no release has", dir, []model.ReleaseRef{{ID: "service-en", Version: november}}, []string{"service-en@" + november, "available releases are service-de@", "service-en@" + may}},
@@ -148,9 +148,9 @@ func TestOpenStoreRejectsInvalidRequests(t *testing.T) {
 			if err == nil {
 				t.Fatal("the library opened")
 			}
-			for _, say := range test.says {
+			for _, say := range test.wantErr {
 				if !strings.Contains(err.Error(), say) {
-					t.Errorf("the error %q does not say %q", err, say)
+					t.Errorf("got error %q, want it to contain %q", err, say)
 				}
 			}
 		})
@@ -183,7 +183,7 @@ func TestAcquire(t *testing.T) {
 		if _, err := library.Acquire(id); !errors.As(err, &unknown) {
 			t.Errorf("Acquire(%q): %v", id, err)
 		} else if want := `unknown model "` + id + `": this instance serves service-en, service-de`; err.Error() != want {
-			t.Errorf("Acquire(%q) says %q, want %q", id, err, want)
+			t.Errorf("Acquire(%q) failed with %q, want %q", id, err, want)
 		}
 	}
 }
@@ -194,7 +194,7 @@ func TestRefreshServesLatestVersion(t *testing.T) {
 	writeRelease(t, dir, model.ReleaseRef{ID: "service-en", Version: may}, model.ReleaseRef{ID: "service-de", Version: may})
 	library := openStore(t, dir, model.ReleaseRef{ID: "service-en"}, model.ReleaseRef{ID: "service-de", Version: may})
 	if changed, err := library.Refresh(); changed || err != nil {
-		t.Fatalf("with nothing new: %t, %v", changed, err)
+		t.Fatalf("Refresh without changes: %t, %v", changed, err)
 	}
 	lease, err := library.Acquire("service-en")
 	if err != nil {
@@ -209,7 +209,7 @@ func TestRefreshServesLatestVersion(t *testing.T) {
 	}
 	// The lease of the replaced release is still valid.
 	if r := lease.Release(); r.Meta.Version != may || r.ConditionID(0) != "c_1" || r.Text(r.Conditions[0].Name) != "c_1" {
-		t.Error("the lease does not hold what it was given")
+		t.Error("the lease does not keep its release")
 	}
 	lease.Done()
 	lease.Done()
@@ -234,7 +234,7 @@ func TestRefreshSkipsCorruptReleases(t *testing.T) {
 	for _, wantChanged := range []bool{true, false} {
 		changed, err := library.Refresh()
 		if changed != wantChanged || err == nil || !strings.Contains(err.Error(), "service-en@") || !strings.Contains(err.Error(), "service-de@") {
-			t.Errorf("got %t, %v; want %t and an error that names both files", changed, err, wantChanged)
+			t.Errorf("got %t, %v; want %t and an error with both file names", changed, err, wantChanged)
 		}
 		if diff := cmp.Diff([]string{"service-en@" + may, "service-en-us@" + november}, servedRefs(library)); diff != "" {
 			t.Error(diff)

@@ -18,9 +18,9 @@ import (
 func TestDecodeRejectsInvalidReleases(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		name  string
-		spoil func(r *Release)
-		says  string
+		name    string
+		spoil   func(r *Release)
+		wantErr string
 	}{
 		{"no model id", func(r *Release) { r.Meta.ModelID = "" }, "\": expected lowercase letters, digits and dashes"},
 		{"a model id that leaves the directory", func(r *Release) { r.Meta.ModelID = "../x" }, "\": expected lowercase letters, digits and dashes"},
@@ -289,8 +289,8 @@ func TestDecodeRejectsInvalidReleases(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was accepted")
 			}
-			if !strings.Contains(err.Error(), test.says) {
-				t.Errorf("the error %q does not say %q", err, test.says)
+			if !strings.Contains(err.Error(), test.wantErr) {
+				t.Errorf("got error %q, want it to contain %q", err, test.wantErr)
 			}
 		})
 	}

@@ -114,7 +114,7 @@ func TestUbiquitousWordsHaveNoWeight(t *testing.T) {
 			t.Errorf("it speaks for %v", got)
 		}
 		if got := presentWeights(r, "zebra0of0"); len(got) != 1 || got[0].Observation != 0 {
-			t.Errorf("what the first observation alone has speaks for %v", got)
+			t.Errorf("words of the first observation only have weights for %v", got)
 		}
 	})
 }

@@ -18,10 +18,10 @@ func TestClassifierResetsApplicability(t *testing.T) {
 	p := &parser{}
 	for range 2 {
 		if got := formatMentions(r, p.parse(r, adultQuery(late))); got != "s_16" {
-			t.Errorf("of a woman it says %q, want s_16", got)
+			t.Errorf("for a woman: got %q, want s_16", got)
 		}
 		if got := formatMentions(r, p.parse(r, man)); got != "" {
-			t.Errorf("of a man it says %q, want nothing", got)
+			t.Errorf("for a man: got %q, want no mention", got)
 		}
 	}
 }

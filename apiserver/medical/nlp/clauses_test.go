@@ -101,10 +101,10 @@ func TestInapplicableObservationsAreNotClassified(t *testing.T) {
 	r, male := newReleaseWithExamples(t), model.Male
 	const late = "monthly visitor is late"
 	if got := formatMentions(r, Parse(r, adultQuery(late))); got != "s_16" {
-		t.Errorf("of a woman it says %q, want s_16", got)
+		t.Errorf("for a woman: got %q, want s_16", got)
 	}
 	if got := formatMentions(r, Parse(r, Query{Text: late, Sex: &male, AgeMonths: 480, Symptoms: true})); got != "" {
-		t.Errorf("of a man it says %q, want nothing", got)
+		t.Errorf("for a man: got %q, want no mention", got)
 	}
 }
 

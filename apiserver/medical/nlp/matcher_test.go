@@ -112,6 +112,6 @@ func TestBudgetIsBounded(t *testing.T) {
 		t.Errorf("%d comparisons more than allowed", -m.budget)
 	}
 	if len(m.matches) == 0 {
-		t.Error("nothing was found")
+		t.Error("no match was found")
 	}
 }

@@ -331,7 +331,7 @@ func TestParseVagueWordings(t *testing.T) {
 	cough, _ := r.ObservationByID("s_8")
 	q.Context = append(q.Context, cough)
 	if got := formatMentions(r, Parse(r, q)); got != "" {
-		t.Errorf("with two in the context that it may be said of: got %q, want none", got)
+		t.Errorf("with two possible referents in the context: got %q, want no mention", got)
 	}
 }
 

@@ -63,7 +63,7 @@ func checkMention(t reporter, r *model.Release, q Query, result Result, mention 
 		t.Errorf("%+v: orth %q, want %q", q, mention.Orth, want)
 	}
 	if !slices.Contains(mention.Positions, mention.Head) {
-		t.Errorf("%+v: head %d is none of %v", q, mention.Head, mention.Positions)
+		t.Errorf("%+v: head %d is not in %v", q, mention.Head, mention.Positions)
 	}
 	o := &r.Observations[mention.Observation]
 	if o.Kind == model.Symptom && !q.Symptoms || o.Kind == model.RiskFactor && !q.RiskFactors || o.Kind == model.LabResult {
@@ -84,10 +84,10 @@ func checkBudget(t reporter, r *model.Release, q Query) {
 	p := &parser{}
 	p.parse(r, q)
 	if overdrawn := -p.matcher.budget; overdrawn > maxOverdraft {
-		t.Errorf("%q: %d comparisons more than its %d tokens may take", q.Text, overdrawn, len(p.analyzer.words))
+		t.Errorf("%q: %d comparisons over the budget for %d tokens", q.Text, overdrawn, len(p.analyzer.words))
 	}
 	if overdrawn := -p.classifier.remaining; overdrawn > len(r.Observations)+1 {
-		t.Errorf("%q: %d indications more than its %d tokens may take", q.Text, overdrawn, len(p.analyzer.words))
+		t.Errorf("%q: %d word weights over the budget for %d tokens", q.Text, overdrawn, len(p.analyzer.words))
 	}
 	if most := budgetPerToken * len(p.analyzer.words); len(p.matcher.matches) > most || len(p.matcher.positions) > most {
 		t.Errorf("%q: %d matches of %d tokens", q.Text, len(p.matcher.matches), len(p.analyzer.words))

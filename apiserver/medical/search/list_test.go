@@ -101,7 +101,7 @@ func TestItems(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]Item{{"d_1", "Paracetamol"}}, Items(r, ListQuery{List: Drugs, Phrase: "panadol"})); diff != "" {
-		t.Errorf("a brand must give the name of its substance: %s", diff)
+		t.Errorf("a brand must return the name of its substance: %s", diff)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestListNames(t *testing.T) {
 		}
 	}
 	if _, err := ParseList("allergies"); err == nil || !strings.Contains(err.Error(), `unknown list "allergies": expected one of symptoms, chronic_diseases`) {
-		t.Errorf("ParseList of no list says %v", err)
+		t.Errorf("ParseList of an unknown list returned %v", err)
 	}
 	if got := List(9).String(); got != "List(9)" {
 		t.Errorf("a list that there is not is %s", got)
@@ -133,7 +133,7 @@ func TestItemsForAnyPhrase(t *testing.T) {
 		seen := map[string]bool{}
 		for _, item := range got {
 			if seen[item.ID] || !slices.Contains(all, item) {
-				t.Fatalf("%q gives %v, twice or of no list", phrase, item)
+				t.Fatalf("%q returned %v, which is a duplicate or not in the list", phrase, item)
 			}
 			seen[item.ID] = true
 		}

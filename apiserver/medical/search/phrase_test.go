@@ -15,8 +15,8 @@ import (
 func TestParsePhrase(t *testing.T) {
 	t.Parallel()
 	r := modeltest.New().Build(t)
-	word := func(text string, letters int, says wordClass, follows bool) queryWord {
-		return queryWord{text: text, letters: letters, class: says, isAdjacent: follows}
+	word := func(text string, letters int, wantErr wordClass, follows bool) queryWord {
+		return queryWord{text: text, letters: letters, class: wantErr, isAdjacent: follows}
 	}
 	for phrase, want := range map[string][]queryWord{
 		"":                       nil,
@@ -66,9 +66,9 @@ func TestClassifierFor(t *testing.T) {
 // duplicates.
 func TestWordListsAreFolded(t *testing.T) {
 	t.Parallel()
-	for language, says := range wordLists {
+	for language, wantErr := range wordLists {
 		listed := map[string]bool{}
-		for _, text := range says {
+		for _, text := range wantErr {
 			for _, word := range strings.Fields(text) {
 				if token.Fold(word) != word || listed[word] {
 					t.Errorf("%s: %q is not folded, or listed twice", language, word)

@@ -365,7 +365,7 @@ func TestFindAllocations(t *testing.T) {
 		}
 		at := slices.IndexFunc(hits, func(hit Hit) bool { return hit.Label == w })
 		if at < 0 || unsafe.StringData(hits[at].Label) != unsafe.StringData(w) {
-			t.Errorf("%s: %q is not found as a piece of the release: %v", name, w, hits)
+			t.Errorf("%s: %q did not find the wording: %v", name, w, hits)
 		}
 	}
 }

@@ -343,7 +343,7 @@ func TestAllReportsEachProblemOnce(t *testing.T) {
 	_, err := compile.All(files)
 	want := "core/conditions/neurology.yaml:19: unknown observation nausia\nlang/de/alles.yaml:15: smoking has no question"
 	if err == nil || err.Error() != want {
-		t.Errorf("All tells\n%v\nwant\n%s", err, want)
+		t.Errorf("All returned\n%v\nwant\n%s", err, want)
 	}
 }
 

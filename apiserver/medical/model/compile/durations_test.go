@@ -39,7 +39,7 @@ func TestCompileCourses(t *testing.T) {
 		}
 	}
 	if got, want := mustCompile(t, edit{release, "{from: 6h, to: 1y}", "{from: 1h, to: 1w}"}).Meta.LeakCourse, model.NewCourse(hour, 7*day); got != want {
-		t.Errorf("the course of what no condition brings is %v, want %v", got, want)
+		t.Errorf("leak course is %v, want %v", got, want)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestCompileDurationsAndTopics(t *testing.T) {
 		t.Errorf("the topic is %v", got)
 	}
 	if got := observation(t, r, "s_1").Topic; got != model.NoTopic {
-		t.Errorf("an observation about nothing is about %v", got)
+		t.Errorf("topic of an observation without a topic is %v", got)
 	}
 }
 

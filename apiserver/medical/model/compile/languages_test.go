@@ -134,7 +134,7 @@ func TestDerivedLanguageOverrides(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{"sick headache"}, synonyms); diff != "" {
-		t.Errorf("synonyms given take the place of those of the base: %s", diff)
+		t.Errorf("own synonyms must replace the synonyms of the base: %s", diff)
 	}
 	if article := articleLines(t, r, "c_1"); len(article) != 4 || article[0] != `heading-1("Migraines")` {
 		t.Errorf("the article is %q", article)
@@ -157,7 +157,7 @@ func TestAllCompilesDerivedLanguages(t *testing.T) {
 	// A problem in the base is reported once, at its position in the base.
 	_, err = compile.All(applyEdits(t, withAmerican(edit{dictionary, "question: Do you smoke, ", ""})...))
 	if want := "lang/en/all.yaml:15: smoking has no question"; err == nil || err.Error() != want {
-		t.Errorf("All tells\n%v\nwant\n%s", err, want)
+		t.Errorf("All returned\n%v\nwant\n%s", err, want)
 	}
 }
 

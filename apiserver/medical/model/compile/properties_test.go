@@ -206,7 +206,7 @@ func TestDerivedLanguageReplacesWords(t *testing.T) {
 		unused := slices.DeleteFunc(slices.Clone(replaced), func(word string) bool { return strings.Contains(all, word) })
 		if len(unused) > 0 {
 			if len(problems) != len(unused) || !strings.Contains(problems[0].Reason, "\": the word does not occur in language en") {
-				t.Fatalf("unused are %v, and told is %v", unused, problems)
+				t.Fatalf("unused replacements are %v, but the problems are %v", unused, problems)
 			}
 			return
 		}

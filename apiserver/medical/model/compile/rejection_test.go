@@ -351,7 +351,7 @@ func TestCompileReportsAllProblems(t *testing.T) {
 		"lang/en/all.yaml:15: smoking has no question",
 	}
 	if err == nil || err.Error() != strings.Join(want, "\n") {
-		t.Errorf("Compile tells\n%v\nwant\n%s", err, strings.Join(want, "\n"))
+		t.Errorf("Compile returned\n%v\nwant\n%s", err, strings.Join(want, "\n"))
 	}
 }
 

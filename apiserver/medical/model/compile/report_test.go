@@ -58,7 +58,7 @@ func TestReportSummary(t *testing.T) {
 	t.Parallel()
 	text := compileFiles(t, applyEdits(t, makeSimilar...)).Report.Summary()
 	if want := "conditions with fewer than 6 findings: 2\nfindings linked"; !strings.Contains(text, want) {
-		t.Errorf("the report does not say %q:\n%s", want, text)
+		t.Errorf("report does not contain %q:\n%s", want, text)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestReportString(t *testing.T) {
 		"indistinguishable pairs of conditions: 1\n  migraine and brain_bleed overlap by 0.81\n",
 	} {
 		if !strings.Contains(text, line) {
-			t.Errorf("the report does not say %q:\n%s", line, text)
+			t.Errorf("report does not contain %q:\n%s", line, text)
 		}
 	}
 }

@@ -24,9 +24,9 @@ var declareSimilar = edit{neurology, "conditions:\n", "alike:\n  - conditions: [
 func TestSimilarConditions(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		name  string
-		edits []edit
-		says  string // reported for the pair, empty for nothing
+		name    string
+		edits   []edit
+		wantErr string // reported for the pair, empty for nothing
 	}{
 		{"nothing separates them", nil, "migraine and brain_bleed overlap by 0.81"},
 		{"listed", []edit{declareSimilar}, ""},
@@ -42,8 +42,8 @@ func TestSimilarConditions(t *testing.T) {
 			t.Parallel()
 			report := compileFiles(t, applyEdits(t, append(slices.Clone(makeSimilar), test.edits...)...)).Report
 			got := strings.Join(report.Indistinguishable, ", ")
-			if test.says == "" && got != "" || !strings.Contains(got, test.says) {
-				t.Errorf("the report says %q, expected %q", got, test.says)
+			if test.wantErr == "" && got != "" || !strings.Contains(got, test.wantErr) {
+				t.Errorf("report is %q, want %q", got, test.wantErr)
 			}
 		})
 	}
@@ -53,9 +53,9 @@ func TestCompileRejectsInvalidSimilarPairs(t *testing.T) {
 	t.Parallel()
 	list := func(text string) edit { return edit{neurology, "conditions:\n", "alike:\n" + text + "conditions:\n"} }
 	for _, test := range []struct {
-		name  string
-		edits []edit
-		says  string
+		name    string
+		edits   []edit
+		wantErr string
 	}{
 		{"without need", []edit{declareSimilar, {neurology, "{family_migraine: 2}", "{family_migraine: 2, smoking: 900}"}}, "remove the pair"},
 		{"unknown", []edit{list("  - conditions: [brain_bleed, migrane]\n    reason: Both ache.\n")}, "unknown condition migrane"},
@@ -66,8 +66,8 @@ func TestCompileRejectsInvalidSimilarPairs(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := compile.Compile(applyEdits(t, append(slices.Clone(makeSimilar), test.edits...)...), "en")
-			if err == nil || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("error %v does not contain %q", err, test.says)
+			if err == nil || !strings.Contains(err.Error(), test.wantErr) {
+				t.Errorf("error %v does not contain %q", err, test.wantErr)
 			}
 		})
 	}
@@ -77,6 +77,6 @@ func TestReportIncludesSimilarityReason(t *testing.T) {
 	t.Parallel()
 	text := compileFiles(t, applyEdits(t, append(slices.Clone(makeSimilar), declareSimilar)...)).Report.String()
 	if want := "listed as alike: 1\n  brain_bleed and migraine: Both ache.\n"; !strings.Contains(text, want) {
-		t.Errorf("the report does not say %q:\n%s", want, text)
+		t.Errorf("report does not contain %q:\n%s", want, text)
 	}
 }

@@ -51,13 +51,13 @@ func TestLexicon(t *testing.T) {
 
 func TestBuildRejectsInvalidLexicon(t *testing.T) {
 	t.Parallel()
-	for lexicon, says := range map[string]string{
+	for lexicon, wantErr := range map[string]string{
 		"observations: {s_2: {wordings: [hot]}}":     "test lexicon 1:1: unknown observation s_2",
 		"observations: {lt_1: {wordings: [raised]}}": "unknown observation lt_1",
 		"observations: [":                            "test lexicon 1",
 	} {
-		if got := buildFailure(modeltest.New().Symptom("s_1", 0.1).LabResult("lt_1", 0.1).Lexicon(lexicon)); !strings.Contains(got, says) {
-			t.Errorf("%s: Build says %q, want %q", lexicon, got, says)
+		if got := buildFailure(modeltest.New().Symptom("s_1", 0.1).LabResult("lt_1", 0.1).Lexicon(lexicon)); !strings.Contains(got, wantErr) {
+			t.Errorf("%s: Build failed with %q, want %q", lexicon, got, wantErr)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func TestBuildReportsFirstError(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		builder *modeltest.Builder
-		says    string
+		wantErr string
 	}{
 		"a condition with the id of a symptom": {modeltest.New().Condition("s_1", 0.1), `condition "s_1"`},
 		"a condition twice":                    {modeltest.New().Condition("c_1", 0.1).Condition("c_1", 0.1), `condition "c_1"`},
@@ -99,11 +99,11 @@ func TestBuildReportsFirstError(t *testing.T) {
 		"a group of unknown items":             {modeltest.New().Group(model.GroupSingle, "s_1"), `unknown observation "s_1"`},
 		"a release that servers refuse":        {modeltest.New().Symptom("s_1", 2), "decoding the release"},
 	} {
-		if got := buildFailure(test.builder); !strings.Contains(got, test.says) {
-			t.Errorf("%s: Build says %q, want %q in it", name, got, test.says)
+		if got := buildFailure(test.builder); !strings.Contains(got, test.wantErr) {
+			t.Errorf("%s: Build failed with %q, want it to contain %q", name, got, test.wantErr)
 		}
 	}
 	if got := buildFailure(modeltest.New()); got != "" {
-		t.Errorf("an empty release is refused: %s", got)
+		t.Errorf("failed to build an empty release: %s", got)
 	}
 }

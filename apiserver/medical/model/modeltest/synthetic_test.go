@@ -40,7 +40,7 @@ func TestSyntheticHasWordings(t *testing.T) {
 	for _, w := range r.Wordings {
 		text := strings.ToLower(r.Text(w.Text))
 		if before, taken := leads[text]; taken && (before.Concept != w.Concept || before.IsCondition != w.IsCondition) {
-			t.Errorf("%q leads to two concepts", text)
+			t.Errorf("%q refers to two concepts", text)
 		}
 		leads[text] = w
 	}
@@ -71,7 +71,7 @@ func TestSyntheticRejectsInvalidSizes(t *testing.T) {
 		"disciplines without a root": {Conditions: 1000, Observations: 20, Links: 1000},
 	} {
 		if got := buildFailure(modeltest.Synthetic(size, 1)); !strings.Contains(got, "of a synthetic release") {
-			t.Errorf("%s: Build says %q", name, got)
+			t.Errorf("%s: Build failed with %q", name, got)
 		}
 	}
 }

@@ -182,7 +182,7 @@ func TestFromPlainText(t *testing.T) {
 		}
 	}
 	if forms, err := match.FromPlainText("—, …").Expand(); err == nil {
-		t.Errorf("a name of no words is %v", forms)
+		t.Errorf("got %v for a name without words", forms)
 	}
 }
 
@@ -238,7 +238,7 @@ func FuzzParse(f *testing.F) {
 		w, err := match.Parse(text)
 		if err != nil {
 			if err.Error() == "" {
-				t.Errorf("%q is refused without a reason", text)
+				t.Errorf("%q was rejected without a reason", text)
 			}
 			return
 		}

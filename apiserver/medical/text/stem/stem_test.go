@@ -27,7 +27,7 @@ func TestWordFormsShareStem(t *testing.T) {
 	} {
 		stemmer, ok := stem.ByName(name)
 		if !ok {
-			t.Fatalf("there is no stemmer %s", name)
+			t.Fatalf("stemmer %s not found", name)
 		}
 		stems := map[string]string{}
 		for _, family := range families {
@@ -54,12 +54,12 @@ func TestNames(t *testing.T) {
 	}
 	for _, name := range names {
 		if _, ok := stem.ByName(name); !ok {
-			t.Errorf("%s is no stemmer", name)
+			t.Errorf("stemmer %s not found", name)
 		}
 	}
 	for _, name := range []string{"", "English", "klingon"} {
 		if _, ok := stem.ByName(name); ok {
-			t.Errorf("%q is a stemmer", name)
+			t.Errorf("unexpected stemmer %q", name)
 		}
 	}
 }

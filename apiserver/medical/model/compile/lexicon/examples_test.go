@@ -58,8 +58,8 @@ func (w *fixture) slug(o *model.DraftObservation) string {
 func TestCompileExamplesRejectsInvalid(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		file source.Examples
-		says string
+		file    source.Examples
+		wantErr string
 	}{
 		"an unknown observation": {
 			source.Examples{Observations: map[source.Scalar][]source.Scalar{{Text: "fevr", Line: 7}: scalars(8, "hot")}},
@@ -84,8 +84,8 @@ func TestCompileExamplesRejectsInvalid(t *testing.T) {
 			var problems source.Problems
 			test.file.File = "e.yaml"
 			lexicon.CompileExamples(&w.draft, w.concepts, []*source.Examples{&test.file}, &problems)
-			if err := problems.Err(); err == nil || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("the problems %v do not say %q", err, test.says)
+			if err := problems.Err(); err == nil || !strings.Contains(err.Error(), test.wantErr) {
+				t.Errorf("got problems %v, want them to contain %q", err, test.wantErr)
 			}
 		})
 	}

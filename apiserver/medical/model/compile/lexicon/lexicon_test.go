@@ -293,7 +293,7 @@ func TestLayWordings(t *testing.T) {
 
 func TestCompileRejectsInvalidLexicons(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct{ name, lexicon, says string }{
+	for _, test := range []struct{ name, lexicon, wantErr string }{
 		{"a stemmer there is not", "stemmer: klingon", `lexicon1.yaml:1: unknown stemmer "klingon": expected one of danish`},
 		{"a filler of two words", "fillers:\n  - a lot", `lexicon1.yaml:2: invalid filler "a lot": expected one word`},
 		{"an exact word of two", "exact:\n  - spotting blood", `lexicon1.yaml:2: invalid exact word "spotting blood": expected one word`},
@@ -342,8 +342,8 @@ func TestCompileRejectsInvalidLexicons(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			problems, _ := newFixture().compile(test.lexicon + "\n")
-			if err := problems.Err(); err == nil || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("%v, want %q", err, test.says)
+			if err := problems.Err(); err == nil || !strings.Contains(err.Error(), test.wantErr) {
+				t.Errorf("%v, want %q", err, test.wantErr)
 			}
 		})
 	}

@@ -314,6 +314,6 @@ func checkNodes(t *testing.T, article *model.DraftArticle) {
 		t.Fatal(err)
 	}
 	if _, err := model.Decode(file); err != nil {
-		t.Fatalf("servers refuse the article: %v", err)
+		t.Fatalf("servers reject the article: %v", err)
 	}
 }
