@@ -25,11 +25,12 @@ import (
 const alarmSampleCount = 10_000
 
 // alarmPhrases are the building blocks of emergency descriptions in a language: the
-// speaker and the patient, the verb, the danger, and how it is played down.
+// speaker and the patient, the verb, the danger, and phrases that play it down.
 type alarmPhrases struct {
 	Speakers []speaker
-	// Having take a thing; a state has its verb. Both lead to the slugs of which one
-	// must be heard, or what is below it.
+	// Having lists verbs that take a thing as their object; a state includes its verb.
+	// Things and states map to slugs. At least one of them, or a descendant, must be
+	// recognized.
 	Having []string
 	Things map[string]string
 	States map[string]string
@@ -42,8 +43,8 @@ type speaker struct {
 	Years int
 }
 
-// Emergencies are recognized when anyone reports them for someone else, with any verb
-// and however calmly: none is missed or negated.
+// Reports of emergencies in other people are recognized, with any verb and however calm
+// the report is: no emergency is missed or negated.
 func TestAlarmsReportedByOthersAreRecognized(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"en", "de"} {
@@ -54,9 +55,9 @@ func TestAlarmsReportedByOthersAreRecognized(t *testing.T) {
 				t.Fatal(err)
 			}
 			w, v := newContentFixture(t), loadAlarmPhrases(t, name)
-			for _, told := range v.sample(alarmSampleCount) {
-				if fault := w.checkAlarm(r, told); fault != "" {
-					t.Errorf("%q %s %s", told.text, fault, told.slugs)
+			for _, sentence := range v.sample(alarmSampleCount) {
+				if fault := w.checkAlarm(r, sentence); fault != "" {
+					t.Errorf("%q %s %s", sentence.text, fault, sentence.slugs)
 				}
 			}
 		})
@@ -81,26 +82,27 @@ type alarmSentence struct {
 	years       int
 }
 
-// sample draws so many of all that the voices can say, the same each time.
+// sample draws the given number of sentences from the building blocks. It is
+// deterministic.
 func (v alarmPhrases) sample(count int) []alarmSentence {
 	random := rand.New(rand.NewPCG(1, 1))
 	things, states := slices.Sorted(maps.Keys(v.Things)), slices.Sorted(maps.Keys(v.States))
 	pick := func(list []string) string { return list[random.IntN(len(list))] }
-	all := make([]alarmSentence, count)
-	for i := range all {
-		who := v.Speakers[random.IntN(len(v.Speakers))]
+	sentences := make([]alarmSentence, count)
+	for i := range sentences {
+		speaker := v.Speakers[random.IntN(len(v.Speakers))]
 		alarm := pick(slices.Concat(things, states))
-		said, slugs := alarm, v.States[alarm]
+		description, slugs := alarm, v.States[alarm]
 		if slugs == "" {
-			said, slugs = pick(v.Having)+" "+alarm, v.Things[alarm]
+			description, slugs = pick(v.Having)+" "+alarm, v.Things[alarm]
 		}
-		all[i] = alarmSentence{text: fmt.Sprintf(pick(v.Played), who.Text+" "+said), slugs: slugs, years: who.Years}
+		sentences[i] = alarmSentence{text: fmt.Sprintf(pick(v.Played), speaker.Text+" "+description), slugs: slugs, years: speaker.Years}
 	}
-	return all
+	return sentences
 }
 
-// checkAlarm returns a description of what is wrong with the parse of an emergency, or
-// nothing if the finding or a descendant is recognized.
+// checkAlarm returns a description of the fault in the parse of an emergency, or an
+// empty string if the finding or a descendant is recognized.
 func (w contentFixture) checkAlarm(r *model.Release, s alarmSentence) string {
 	var alarms []model.ObservationIndex
 	for slug := range strings.SplitSeq(s.slugs, "|") {

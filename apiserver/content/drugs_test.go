@@ -81,7 +81,7 @@ func TestDrugRiskFactors(t *testing.T) {
 	}
 }
 
-// Patients find their chronic diseases by the name they know, not by the original
+// Patients find their chronic diseases by the names they know, not by the original
 // complaint.
 func TestChronicDiseaseNames(t *testing.T) {
 	t.Parallel()

@@ -71,7 +71,7 @@ func TestMentionsReturnCorrectedSpelling(t *testing.T) {
 	}
 }
 
-// What has nothing open is obvious.
+// Texts without open questions are obvious.
 func TestObviousTexts(t *testing.T) {
 	t.Parallel()
 	for text, obvious := range map[string]bool{

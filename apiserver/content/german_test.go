@@ -18,9 +18,9 @@ func TestGermanIsFullyTranslated(t *testing.T) {
 	if len(german) != len(english) {
 		t.Fatalf("German has %d sentences, and English %d", len(german), len(english))
 	}
-	for of, sentence := range german {
-		if sentence == english[of] && sentence != "" {
-			t.Errorf("%s is left in English: %s", of, sentence)
+	for key, sentence := range german {
+		if sentence == english[key] && sentence != "" {
+			t.Errorf("%s is left in English: %s", key, sentence)
 		}
 	}
 }

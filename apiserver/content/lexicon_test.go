@@ -17,7 +17,7 @@ import (
 // license named there is stored next to the list.
 func TestOrdinaryWords(t *testing.T) {
 	t.Parallel()
-	const fewest, most = 1_000, 60_000
+	const minWords, maxWords = 1_000, 60_000
 	names, err := fs.Glob(content.FS, "lang/*/ordinary-words.txt")
 	if err != nil || len(names) == 0 {
 		t.Fatal(names, err)
@@ -32,8 +32,8 @@ func TestOrdinaryWords(t *testing.T) {
 			t.Errorf("%s: the header does not name the source of the words, or its license is missing: %v", name, err)
 		}
 		words := strings.Fields(withoutComments(string(text)))
-		if len(words) < fewest || len(words) > most {
-			t.Errorf("%s has %d words, expected %d to %d", name, len(words), fewest, most)
+		if len(words) < minWords || len(words) > maxWords {
+			t.Errorf("%s has %d words, expected %d to %d", name, len(words), minWords, maxWords)
 		}
 		seen := map[string]bool{}
 		for _, word := range words {

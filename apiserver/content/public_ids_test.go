@@ -41,7 +41,7 @@ func readPublicIDs(t *testing.T) publicIDs {
 	return list
 }
 
-// Selecting what a client calls smoking must not report stress to us.
+// A client that selects smoking must not report stress.
 func TestPublicIDsKeepTheirMeaning(t *testing.T) {
 	t.Parallel()
 	file, err := content.FS.ReadFile("core/registry.yaml")

@@ -71,7 +71,7 @@ func TestAmericanContentHasNoBritishSpelling(t *testing.T) {
 // An article has all nine sections and is neither too short nor too long.
 func TestArticles(t *testing.T) {
 	t.Parallel()
-	const sections, fewest, most = 9, 350, 600
+	const sections, minWords, maxWords = 9, 350, 600
 	for _, r := range releases(t) {
 		if len(r.Articles) < 20 {
 			t.Errorf("%s has %d articles, expected 20 at least", r.Meta.ModelID, len(r.Articles))
@@ -81,8 +81,8 @@ func TestArticles(t *testing.T) {
 			for _, s := range model.Slice(r.ArticleSections, a.Sections) {
 				words += countWords(r, model.Slice(r.Nodes, s.Content))
 			}
-			if a.Sections.Len() != sections || words < fewest || words > most {
-				t.Errorf("%s: the article on %s has %d sections and %d words, expected %d and %d to %d", r.Meta.ModelID, name, a.Sections.Len(), words, sections, fewest, most)
+			if a.Sections.Len() != sections || words < minWords || words > maxWords {
+				t.Errorf("%s: the article on %s has %d sections and %d words, expected %d and %d to %d", r.Meta.ModelID, name, a.Sections.Len(), words, sections, minWords, maxWords)
 			}
 		}
 	}
@@ -98,8 +98,8 @@ func countWords(r *model.Release, nodes []model.Node) (count int) {
 	return count
 }
 
-// The usual result of a test is what is left when nothing brings another: it
-// has no links, and a background that leaves the others to be explained.
+// The usual result of a test is the result if nothing causes another result: it has no
+// links, and a background that leaves the others to be explained.
 func TestNormalLabResultsHaveNoLinks(t *testing.T) {
 	t.Parallel()
 	for _, r := range releases(t)[:1] {

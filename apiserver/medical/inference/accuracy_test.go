@@ -68,13 +68,13 @@ func TestPosteriorMatchesEnumerationForManyFindings(t *testing.T) {
 		}
 		a := answers{}
 		for len(a) < findings {
-			brings := w.drawProbabilities(random, 0.05, 0.9, 0.005, 0.2)
+			probabilities := w.drawProbabilities(random, 0.05, 0.9, 0.005, 0.2)
 			for c := range w.priors {
 				if random.IntN(2) == 0 {
-					brings[c] = 0
+					probabilities[c] = 0
 				}
 			}
-			a[w.addNode(none, none, brings)] = Present
+			a[w.addNode(none, none, probabilities)] = Present
 		}
 		w.release = w.build(t)
 		with, all := w.enumerate(a)
@@ -143,11 +143,11 @@ func addPart(b *modeltest.Builder, part, conditions, symptoms int, random *rand.
 	}
 	for c := range conditions {
 		b.Condition(id("c", c), 0.0005+0.02*random.Float64()*random.Float64())
-		brings := 4
+		linkedCount := 4
 		if c == 0 {
-			brings = symptoms * 4 / 5
+			linkedCount = symptoms * 4 / 5
 		}
-		for _, symptom := range random.Perm(symptoms)[:brings] {
+		for _, symptom := range random.Perm(symptoms)[:linkedCount] {
 			b.Link(id("c", c), id("s", symptom), 0.15+0.7*random.Float64())
 		}
 	}

@@ -85,13 +85,13 @@ func interviewedPatients(t testing.TB, r *model.Release, present int) []Patient 
 		if !ok {
 			continue
 		}
-		said, known := p.interviewAbout(t, e, complaint, Options{}, true, random).evidence, 0
-		for i := range said {
-			if said[i].Choice == Present {
+		evidence, known := p.interviewAbout(t, e, complaint, Options{}, true, random).evidence, 0
+		for i := range evidence {
+			if evidence[i].Choice == Present {
 				known++
 			}
 			if known == present {
-				patients = append(patients, p.after(t, said[:i+1]))
+				patients = append(patients, p.after(t, evidence[:i+1]))
 				break
 			}
 		}

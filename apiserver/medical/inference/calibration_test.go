@@ -17,7 +17,7 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(21, 21))
 	e := New()
-	var said, had, count [10]float64
+	var predicted, observed, count [10]float64
 	for range 400 {
 		w := newReferenceModel(t, random)
 		for range 100 {
@@ -28,10 +28,10 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 			}
 			for c, probability := range infer(e, w.release, p) {
 				tenth := min(int(10*probability), 9)
-				said[tenth] += probability
+				predicted[tenth] += probability
 				count[tenth]++
 				if conditions[c] {
-					had[tenth]++
+					observed[tenth]++
 				}
 			}
 		}
@@ -40,8 +40,8 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 		if n < 300 {
 			t.Fatalf("only %v cases in tenth %d", n, tenth)
 		}
-		if said, had := said[tenth]/n, had[tenth]/n; math.Abs(said-had) > 0.05 {
-			t.Errorf("decile %d: predicted %.3f, observed %.3f of %v", tenth, said, had, n)
+		if predicted, observed := predicted[tenth]/n, observed[tenth]/n; math.Abs(predicted-observed) > 0.05 {
+			t.Errorf("decile %d: predicted %.3f, observed %.3f of %v", tenth, predicted, observed, n)
 		}
 	}
 }

@@ -57,12 +57,12 @@ func TestMessagesAreExactOnTree(t *testing.T) {
 	w := &referenceModel{priors: []float64{0.01, 0.02, 0.03, 0.04}}
 	a := answers{}
 	for i := range 4 {
-		brings := make([]float64, 5)
-		brings[i], brings[4] = 0.7, 0.05
+		probabilities := make([]float64, 5)
+		probabilities[i], probabilities[4] = 0.7, 0.05
 		if i > 0 {
-			brings[i-1] = 0.3 // a chain
+			probabilities[i-1] = 0.3 // a chain
 		}
-		a[w.addNode(none, none, brings)] = Present
+		a[w.addNode(none, none, probabilities)] = Present
 	}
 	n := propagatedNetwork(t, w, a, random)
 	for c, want := range w.posterior(a) {

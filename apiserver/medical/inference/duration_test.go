@@ -497,7 +497,7 @@ func TestAllCallsUseDurations(t *testing.T) {
 }
 
 // TestDurationsOfOneEpisodeAreAveraged expects three complaints that began together to
-// carry little more information about the course than one of them, and not three times
+// carry little more information about the course than one duration, and not three times
 // as much.
 func TestDurationsOfOneEpisodeAreAveraged(t *testing.T) {
 	t.Parallel()

@@ -184,9 +184,10 @@ func (w *referenceModel) isAtOrBelow(node, ancestor int) bool {
 	return false
 }
 
-// addExplained adds what a cause with a given outcome explains. This excludes timed
-// nodes, and their descendants, that it produced at a very different time. Each timed
-// node, including those of other families, contributes its share to that probability.
+// addExplained adds the findings that a cause with a given outcome explains. This
+// excludes timed nodes, and their descendants, that it produced at a very different
+// time. Each timed node, including those of other families, contributes its share to
+// that probability.
 func (w *referenceModel) addExplained(family []int, cause, outcome int, timed []int, all int, chance float64, into []float64) {
 	if len(timed) == 0 {
 		into[outcome] += chance

@@ -28,8 +28,8 @@ type typicalPatient struct {
 	evidence  []ReportedEvidence
 }
 
-// The number of known observations of a typical patient: what they present with to a
-// doctor, before the interview has asked about every red flag.
+// The number of known observations of a typical patient: the findings that they report
+// to a doctor, before the interview has asked about every red flag.
 const (
 	typicalPresent = 4
 	typicalAbsent  = 4

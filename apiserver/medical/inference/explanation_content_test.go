@@ -64,8 +64,8 @@ func TestRemovingSupportLowersTarget(t *testing.T) {
 			x, _ := e.Explain(r, p, Options{}, ranked.Condition)
 			for _, o := range x.Supporting {
 				left := slices.DeleteFunc(slices.Clone(v.evidence), func(e ReportedEvidence) bool {
-					said, _ := r.ObservationByID(e.ID)
-					return said == o || isDescendant(r, o, said) && !isImpliedByOthers(r, v.evidence, said, o)
+					reported, _ := r.ObservationByID(e.ID)
+					return reported == o || isDescendant(r, o, reported) && !isImpliedByOthers(r, v.evidence, reported, o)
 				})
 				if after := infer(e, r, patient.after(t, left))[ranked.Condition]; after >= before[ranked.Condition] {
 					t.Errorf("%s: %v, without %s %v", r.ConditionID(ranked.Condition), before[ranked.Condition], r.ObservationID(o), after)

@@ -354,8 +354,8 @@ func countPresentFindings(list []ReportedEvidence) int {
 // than the excluded observation and its descendants.
 func isImpliedByOthers(r *model.Release, list []ReportedEvidence, o, excluded model.ObservationIndex) bool {
 	return slices.ContainsFunc(list, func(e ReportedEvidence) bool {
-		said, _ := r.ObservationByID(e.ID)
-		return e.Choice == Present && said != excluded && !isDescendant(r, excluded, said) && isDescendant(r, said, o)
+		reported, _ := r.ObservationByID(e.ID)
+		return e.Choice == Present && reported != excluded && !isDescendant(r, excluded, reported) && isDescendant(r, reported, o)
 	})
 }
 
@@ -407,17 +407,17 @@ func TestParentOfPresentChildDoesNotChangeExplanation(t *testing.T) {
 // observations.
 func drawEvidence(r *model.Release, c model.ConditionIndex, present int, random *rand.Rand) []ReportedEvidence {
 	var list []ReportedEvidence
-	said := map[model.ObservationIndex]bool{}
+	reported := map[model.ObservationIndex]bool{}
 	links := model.Slice(r.LinksByCondition, r.Conditions[c].Links)
 	for _, i := range random.Perm(len(links)) {
-		said[model.ObservationIndex(links[i].Other)] = len(list) < MaxExplainedEvidence
+		reported[model.ObservationIndex(links[i].Other)] = len(list) < MaxExplainedEvidence
 		if len(list) < MaxExplainedEvidence {
 			list = append(list, ReportedEvidence{ID: r.ObservationID(model.ObservationIndex(links[i].Other)), Choice: Present})
 		}
 	}
 	for len(list) < MaxExplainedEvidence {
-		if o := model.ObservationIndex(random.IntN(len(r.Observations))); !said[o] {
-			said[o] = true
+		if o := model.ObservationIndex(random.IntN(len(r.Observations))); !reported[o] {
+			reported[o] = true
 			list = append(list, ReportedEvidence{ID: r.ObservationID(o), Choice: Present})
 		}
 	}

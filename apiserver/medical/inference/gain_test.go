@@ -319,10 +319,10 @@ func (w *referenceModel) ask(t testing.TB, a answers, random *rand.Rand) *Questi
 func (w *referenceModel) compare(t testing.TB, a answers, q *Question) (got, most float64) {
 	got = -1
 	for _, inquiry := range w.questionOptions(a) {
-		told := w.expectedGain(a, inquiry)
-		most = max(most, told)
+		gain := w.expectedGain(a, inquiry)
+		most = max(most, gain)
 		if w.nodes[inquiry.items[0]].id == w.release.ObservationID(q.Items[0]) {
-			got = told
+			got = gain
 		}
 	}
 	if got < 0 {

@@ -290,8 +290,8 @@ func (c conversation) durationProblem(q *Question, o Options) string {
 
 // applies reports whether evidence can apply to the patient.
 func (c conversation) applies(e ReportedEvidence) bool {
-	said, _ := c.r.ObservationByID(e.ID)
-	o := &c.r.Observations[said]
+	reported, _ := c.r.ObservationByID(e.ID)
+	o := &c.r.Observations[reported]
 	return o.Sex.Includes(c.sex) && int(o.AgeFrom) <= c.ageMonths && c.ageMonths <= int(o.AgeTo)
 }
 
@@ -319,8 +319,8 @@ func (c conversation) isPresent(o model.ObservationIndex) bool {
 // isPresentIn reports whether evidence includes or implies a present observation.
 func isPresentIn(r *model.Release, list []ReportedEvidence, o model.ObservationIndex) bool {
 	return slices.ContainsFunc(list, func(e ReportedEvidence) bool {
-		said, _ := r.ObservationByID(e.ID)
-		return e.Choice == Present && (said == o || isDescendant(r, said, o))
+		reported, _ := r.ObservationByID(e.ID)
+		return e.Choice == Present && (reported == o || isDescendant(r, reported, o))
 	})
 }
 

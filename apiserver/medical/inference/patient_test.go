@@ -14,7 +14,7 @@ import (
 )
 
 // newFamilyRelease has a complaint with a child and a grandchild, an ordered and an
-// unordered exclusive group, a symptom of women only and one of children only.
+// unordered exclusive group, a symptom for women only and a symptom for children only.
 func newFamilyRelease(t testing.TB) *model.Release {
 	return modeltest.New().
 		Condition("c_1", 0.02).Condition("c_2", 0.01).

@@ -12,9 +12,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// askedQuestions answers every question in the same way until none is left, and
-// returns the questions: item IDs, those of a group in brackets, and the ID of a
-// duration question after an @. The patient never knows a duration.
+// askedQuestions answers every question in the same way until no question is left, and
+// returns the questions: item IDs, with the items of a group in brackets, and the ID of
+// a duration question after an @. The patient never knows a duration.
 func askedQuestions(t testing.TB, r *model.Release, sex model.Sex, words string, o Options, choice Choice) []string {
 	t.Helper()
 	var asked []string

@@ -25,7 +25,7 @@ func TestRationaleExistsIffQuestionExists(t *testing.T) {
 			t.Fatal(err)
 		}
 		q := e.Assess(r, p, o).Question
-		why, ok := e.Rationale(r, p, o)
+		rationale, ok := e.Rationale(r, p, o)
 		if ok != (q != nil) {
 			t.Fatalf("rationale %v, question %+v, for %+v", ok, q, list)
 		}
@@ -35,7 +35,7 @@ func TestRationaleExistsIffQuestionExists(t *testing.T) {
 			t.Fatal(err)
 		}
 		again, _ := e.Rationale(r, shuffled, o)
-		if diff := cmp.Diff(why, again); diff != "" {
+		if diff := cmp.Diff(rationale, again); diff != "" {
 			t.Fatalf("in another order of the evidence: %s", diff)
 		}
 	}
@@ -57,12 +57,12 @@ func TestContentRationales(t *testing.T) {
 		v := patient.interviewAbout(t, e, complaint, o, false, random)
 		for i := range v.questions {
 			q, known := v.questions[i], v.known[i]
-			why, ok := e.Rationale(r, patient.after(t, known), o)
+			rationale, ok := e.Rationale(r, patient.after(t, known), o)
 			if !ok {
 				t.Fatalf("no rationale for %+v", q)
 			}
-			count[why.Type]++
-			checkRationale(t, e, patient, known, q, why)
+			count[rationale.Type]++
+			checkRationale(t, e, patient, known, q, rationale)
 		}
 	}
 	t.Logf("rationales by type: %v", count)
@@ -74,7 +74,7 @@ func TestContentRationales(t *testing.T) {
 }
 
 // checkRationale checks a rationale against the effect of the answers.
-func checkRationale(t *testing.T, e *Engine, patient *simulatedPatient, known []ReportedEvidence, q *Question, why Rationale) {
+func checkRationale(t *testing.T, e *Engine, patient *simulatedPatient, known []ReportedEvidence, q *Question, rationale Rationale) {
 	t.Helper()
 	r := patient.r
 	answered := func(choice Choice, items ...model.ObservationIndex) []float64 {
@@ -85,25 +85,25 @@ func checkRationale(t *testing.T, e *Engine, patient *simulatedPatient, known []
 		return infer(e, r, patient.after(t, list))
 	}
 	before := answered(Unknown)
-	if len(why.Conditions) > maxRationaleConditions {
-		t.Errorf("%s: %d conditions", q.Text, len(why.Conditions))
+	if len(rationale.Conditions) > maxRationaleConditions {
+		t.Errorf("%s: %d conditions", q.Text, len(rationale.Conditions))
 	}
-	switch why.Type {
+	switch rationale.Type {
 	case ReducedByNo, ReducedByNone:
-		if len(why.Conditions) == 0 || (why.Type == ReducedByNo) != (q.Type == Single) {
-			t.Errorf("%s: %v for a question of type %d about %v", q.Text, why.Type, q.Type, why.Conditions)
+		if len(rationale.Conditions) == 0 || (rationale.Type == ReducedByNo) != (q.Type == Single) {
+			t.Errorf("%s: %v for a question of type %d about %v", q.Text, rationale.Type, q.Type, rationale.Conditions)
 		}
 		after := answered(Absent, q.Items...)
-		for _, c := range why.Conditions {
+		for _, c := range rationale.Conditions {
 			if after[c] >= before[c] {
 				t.Errorf("%s: a no changes %s from %v to %v", q.Text, r.ConditionID(c), before[c], after[c])
 			}
 		}
 	case RuledInOrOut:
-		if len(why.Conditions) == 0 {
+		if len(rationale.Conditions) == 0 {
 			t.Errorf("%s: no condition is ruled in or out", q.Text)
 		}
-		for _, c := range why.Conditions {
+		for _, c := range rationale.Conditions {
 			if !slices.ContainsFunc(q.Items, func(item model.ObservationIndex) bool {
 				return answered(Present, item)[c] > before[c] || slices.ContainsFunc(children(r, item), func(child model.ObservationIndex) bool {
 					return answered(Present, child)[c] > before[c]
@@ -113,16 +113,16 @@ func checkRationale(t *testing.T, e *Engine, patient *simulatedPatient, known []
 			}
 		}
 	case MayBeRelated:
-		if !cmp.Equal(why.Observations, q.Items) || r.Observations[q.Items[0]].Parent != model.None {
-			t.Errorf("%s: related to %v", q.Text, observationIDs(r, why.Observations))
+		if !cmp.Equal(rationale.Observations, q.Items) || r.Observations[q.Items[0]].Parent != model.None {
+			t.Errorf("%s: related to %v", q.Text, observationIDs(r, rationale.Observations))
 		}
 	case MayBeCause:
-		if !cmp.Equal(why.Observations, q.Items) || r.Observations[q.Items[0]].Kind != model.RiskFactor {
-			t.Errorf("%s: cause %v", q.Text, observationIDs(r, why.Observations))
+		if !cmp.Equal(rationale.Observations, q.Items) || r.Observations[q.Items[0]].Kind != model.RiskFactor {
+			t.Errorf("%s: cause %v", q.Text, observationIDs(r, rationale.Observations))
 		}
 	case MoreDetail:
-		if len(why.Observations) != 1 || r.Observations[q.Items[0]].Parent != why.Observations[0] || !isPresentIn(r, known, why.Observations[0]) {
-			t.Errorf("%s: detail of %v", q.Text, observationIDs(r, why.Observations))
+		if len(rationale.Observations) != 1 || r.Observations[q.Items[0]].Parent != rationale.Observations[0] || !isPresentIn(r, known, rationale.Observations[0]) {
+			t.Errorf("%s: detail of %v", q.Text, observationIDs(r, rationale.Observations))
 		}
 	case RecentInjury:
 		for _, item := range q.Items {

@@ -37,9 +37,9 @@ func newRationaleRelease(t testing.TB) *model.Release {
 }
 
 // formatRationale returns a rationale in short form: its code, then the listed IDs.
-func formatRationale(r *model.Release, why Rationale) string {
-	words := append([]string{why.Type.String()}, observationIDs(r, why.Observations)...)
-	for _, c := range why.Conditions {
+func formatRationale(r *model.Release, rationale Rationale) string {
+	words := append([]string{rationale.Type.String()}, observationIDs(r, rationale.Observations)...)
+	for _, c := range rationale.Conditions {
 		words = append(words, r.ConditionID(c))
 	}
 	return strings.Join(words, " ")

@@ -78,8 +78,8 @@ func TestSuggestRedFlags(t *testing.T) {
 
 // TestSuggestPrefersRedFlagsOfMainSymptom expects that, of two equally likely
 // emergencies, the one whose patients mostly report the findings of this patient ranks
-// first, and that an observation that is an emergency in its own right ranks whatever
-// its cause, unless it is very unlikely.
+// first, and that an observation that is an emergency in itself ranks whatever its
+// cause, unless it is very unlikely.
 func TestSuggestPrefersRedFlagsOfMainSymptom(t *testing.T) {
 	t.Parallel()
 	for itself, want := range map[float64]string{0.25: "s_6 s_4 s_5", 0.01: "s_4 s_5 s_6"} {
@@ -119,11 +119,11 @@ func TestContentRedFlags(t *testing.T) {
 			if after := evidenceLevel(e, r, with); after <= before {
 				t.Errorf("%s with %s: evidence level is %v, previously %v", r.ObservationID(complaint), r.ObservationID(o), after, before)
 			}
-			brings := false
+			isRelated := false
 			for condition, probability := range possible {
-				brings = brings || probability >= dangerousFloor && hasLinkOrFactor(r, o, model.ConditionIndex(condition))
+				isRelated = isRelated || probability >= dangerousFloor && hasLinkOrFactor(r, o, model.ConditionIndex(condition))
 			}
-			if !brings {
+			if !isRelated {
 				t.Errorf("%s is not a red flag of any condition suspected from %s", r.ObservationID(o), r.ObservationID(complaint))
 			}
 		}

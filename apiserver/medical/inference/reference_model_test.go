@@ -123,9 +123,9 @@ func (w *referenceModel) drawItems(random *rand.Rand, parent int, ordered bool) 
 	}
 }
 
-func (w *referenceModel) addNode(parent, group int, brings []float64) int {
-	n := referenceNode{id: fmt.Sprintf("s_%d", len(w.nodes)+1), parent: parent, group: group, activation: brings}
-	for _, chance := range brings[:len(w.priors)] {
+func (w *referenceModel) addNode(parent, group int, probabilities []float64) int {
+	n := referenceNode{id: fmt.Sprintf("s_%d", len(w.nodes)+1), parent: parent, group: group, activation: probabilities}
+	for _, chance := range probabilities[:len(w.priors)] {
 		n.linked = n.linked || chance > 0
 	}
 	w.nodes = append(w.nodes, n)

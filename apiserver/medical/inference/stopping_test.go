@@ -35,7 +35,7 @@ func TestShouldStopRequiresInitialEvidence(t *testing.T) {
 	}
 }
 
-// newEndlessRelease has more to ask than a patient should answer.
+// newEndlessRelease returns a release with more questions than a patient should answer.
 func newEndlessRelease(t testing.TB) *model.Release {
 	b := modeltest.New().Symptom("s_1", 0.02)
 	for c := 1; c <= 60; c++ {

@@ -204,8 +204,8 @@ func checkSuggestion(t *testing.T, r *model.Release, p *Patient, list []Reported
 	t.Helper()
 	id, observation := r.ObservationID(o), &r.Observations[o]
 	applies := slices.DeleteFunc(slices.Clone(list), func(e ReportedEvidence) bool {
-		said, _ := r.ObservationByID(e.ID)
-		return !p.isApplicable(&r.Observations[said])
+		reported, _ := r.ObservationByID(e.ID)
+		return !p.isApplicable(&r.Observations[reported])
 	})
 	if slices.ContainsFunc(list, func(e ReportedEvidence) bool { return e.ID == id }) || isPresentIn(r, applies, o) {
 		t.Errorf("%s is known", id)

@@ -47,15 +47,15 @@ func TestFrequencyViolations(t *testing.T) {
 			r := test.build.Draft().Build()
 			var got []string
 			for e := range r.FrequencyViolations() {
-				whose := "leaks"
+				owner := "leaks"
 				if e.Condition != model.None {
-					whose = r.ConditionID(e.Condition)
+					owner = r.ConditionID(e.Condition)
 				}
 				var part []string
 				for _, o := range e.Children {
 					part = append(part, r.ObservationID(o))
 				}
-				got = append(got, fmt.Sprintf("%s: %v %.4g over %s %.4g", whose, part, e.Probability, r.ObservationID(e.Parent), e.Limit))
+				got = append(got, fmt.Sprintf("%s: %v %.4g over %s %.4g", owner, part, e.Probability, r.ObservationID(e.Parent), e.Limit))
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Error(diff)

@@ -61,13 +61,13 @@ func findTimes(r *model.Release, text string) []foundTime {
 	m.reset(r, d.words)
 	m.findTimes()
 	slices.SortFunc(m.times, func(a, b timeSpan) int { return cmp.Compare(a.from, b.from) })
-	var said []foundTime
+	var found []foundTime
 	for _, time := range m.times {
 		var words []string
 		for _, w := range d.words[time.from:time.to] {
 			words = append(words, w.text)
 		}
-		said = append(said, foundTime{strings.Join(words, " "), time.minutes})
+		found = append(found, foundTime{strings.Join(words, " "), time.minutes})
 	}
-	return said
+	return found
 }

@@ -31,7 +31,7 @@ func newVocabularyReleaseIn(language string, t modeltest.TB, words []string) *mo
 	return b.Build(t)
 }
 
-// guessedWords returns the words of a vocabulary that a misspelled word may stand for.
+// guessedWords returns the vocabulary words that are guesses for a misspelled word.
 func guessedWords(r *model.Release, word string) []string {
 	f := &finder{}
 	f.reset(r, conceptIndex(r))

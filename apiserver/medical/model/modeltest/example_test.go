@@ -26,12 +26,12 @@ func ExampleNew() {
 	observation := release.Observations[headache]
 	for _, link := range model.Slice(release.LinksByObservation, observation.Links) {
 		condition := release.Conditions[link.Other]
-		fmt.Printf("%s brings %s in %.0f %% of patients\n", release.Text(condition.Name), release.Text(observation.Name), 100*link.Probability)
+		fmt.Printf("%s causes %s in %.0f %% of patients\n", release.Text(condition.Name), release.Text(observation.Name), 100*link.Probability)
 	}
 	for _, child := range model.Slice(release.ChildRefs, observation.Children) {
 		fmt.Printf("%s refines it by %v\n", release.ObservationID(child), release.Observations[child].Relation)
 	}
 	// Output:
-	// Migraine brings Headache in 95 % of patients
+	// Migraine causes Headache in 95 % of patients
 	// s_2 refines it by severity
 }

@@ -151,7 +151,7 @@ classes:
   people: [friend, father]
 `
 
-// useAllClasses uses all classes, so that none is rejected as unused.
+// useAllClasses uses all classes, so that no class is rejected as unused.
 const useAllClasses = "cues: {patients: ['<pain>', '<belly>', '<normal>', '<appetite>', '<relative>', '<people>']}\n"
 
 func TestWordings(t *testing.T) {
