@@ -306,8 +306,8 @@ func TestStartFailsOnInvalidConfiguration(t *testing.T) {
 		want  string
 	}{
 		"no releases":      {func(t *testing.T, c *Command) { c.Models = t.TempDir() }, "--models: release files not found in"},
-		"no such model":    {func(_ *testing.T, c *Command) { c.Model = []string{"service-de"} }, "found service-en@" + versionNovember},
-		"no such version":  {func(_ *testing.T, c *Command) { c.Model = []string{"service-en@" + versionMay} }, "found service-en@" + versionNovember},
+		"no such model":    {func(_ *testing.T, c *Command) { c.Model = []string{"service-de"} }, "available releases are service-en@" + versionNovember},
+		"no such version":  {func(_ *testing.T, c *Command) { c.Model = []string{"service-en@" + versionMay} }, "available releases are service-en@" + versionNovember},
 		"no certificate":   {func(_ *testing.T, c *Command) { c.TLSCertFile += "x" }, "--tls-cert-file, --tls-key-file: "},
 		"rubbish for one":  {func(t *testing.T, c *Command) { writeFile(t, c.TLSCertFile, "rubbish") }, "are not a certificate and its key in PEM"},
 		"no credentials":   {func(_ *testing.T, c *Command) { c.CredentialsDir += "x" }, "--credentials-dir: "},

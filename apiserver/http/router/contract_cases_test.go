@@ -116,10 +116,10 @@ var contractCases = []contractCase{
 	{"GET /v3/concepts", "by ids", get("/v3/concepts?ids=s_5,c_1"), 200, `"id":"s_5"`, healthy},
 	{"GET /v3/concepts", "by types", get("/v3/concepts?types=lab_test_result"), 200, `"id":"lt_1"`, healthy},
 	{"GET /v3/concepts", "an unknown type", get("/v3/concepts?types=illness"), 400, "types: expected condition", healthy},
-	{"GET /v3/concepts", "an unknown id", get("/v3/concepts?ids=s_1,s_99"), 404, `unknown concept ID "s_99"`, healthy},
+	{"GET /v3/concepts", "an unknown id", get("/v3/concepts?ids=s_1,s_99"), 404, `no concept has the id "s_99"`, healthy},
 
 	{"GET /v3/concepts/{id}", "a symptom", get("/v3/concepts/s_5"), 200, `"type":"symptom"`, healthy},
-	{"GET /v3/concepts/{id}", "an unknown id", get("/v3/concepts/s_99"), 404, `unknown concept ID "s_99"`, healthy},
+	{"GET /v3/concepts/{id}", "an unknown id", get("/v3/concepts/s_99"), 404, `no concept has the id "s_99"`, healthy},
 
 	{"GET /v3/conditions", "of an age", get("/v3/conditions?age.value=30"), 200, `"id":"c_1"`, healthy},
 	{"GET /v3/conditions", "with specialists", get("/v3/conditions?age.value=30&include_specialists=true"), 200, `"specialists":[{"id":"sp_17","name":"Neurologist"}`, healthy},
