@@ -166,7 +166,7 @@ func TestBuildRejectsInvalidContent(t *testing.T) {
 	content["lang/en/all.yaml"] = &fstest.MapFile{Data: []byte("observations:\n  sneezing: {name: Sneezing, question: q, question_third_person: t}\n")}
 	dir, out := writeContent(t, content), t.TempDir()
 	_, err := runCommand(t, "build", "--content", dir, "--out", out)
-	if want := dir + "/core/all.yaml:4: condition cold has no words in language en"; err == nil || err.Error() != want {
+	if want := dir + "/core/all.yaml:4: condition cold has no texts in language en"; err == nil || err.Error() != want {
 		t.Errorf("build: %v, want %s", err, want)
 	}
 	if entries, err := os.ReadDir(out); err != nil || len(entries) != 0 {
@@ -219,7 +219,7 @@ func TestCheckContentReportsMissingWordings(t *testing.T) {
 	dir := writeContent(t, content)
 	_, err = runCommand(t, "check", "--content", dir)
 	want := filepath.Join(dir, "lang/en/lexicon.yaml") + ":2: unknown observation snoring: no file under core defines it as a symptom or a risk factor\n" +
-		filepath.Join(dir, "lang/en/lexicon.yaml") + ":3: \"achoo ]\" of sneezing: \"]\" without a preceding ["
+		filepath.Join(dir, "lang/en/lexicon.yaml") + ":3: invalid wording \"achoo ]\" of sneezing: unexpected \"]\" without a preceding ["
 	if err == nil || err.Error() != want {
 		t.Errorf("the check says\n%v, want\n%s", err, want)
 	}

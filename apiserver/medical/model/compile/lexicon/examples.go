@@ -35,7 +35,7 @@ func (b *exampleBuilder) addByObservation(file string, examples map[source.Scala
 		o := b.concepts[slug.Text]
 		if o == nil {
 			at := source.Position{File: file, Line: slug.Line}
-			b.problems.Addf(at, "unknown observation %s: expected a symptom or a risk factor that a file under core defines", slug.Text)
+			b.problems.Addf(at, "unknown observation %s: no file under core defines it as a symptom or a risk factor", slug.Text)
 			continue
 		}
 		subject := slug.Text

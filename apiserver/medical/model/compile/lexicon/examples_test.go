@@ -63,7 +63,7 @@ func TestCompileExamplesRejectsInvalid(t *testing.T) {
 	}{
 		"an unknown observation": {
 			source.Examples{Observations: map[source.Scalar][]source.Scalar{{Text: "fevr", Line: 7}: scalars(8, "hot")}},
-			"e.yaml:7: unknown observation fevr: expected a symptom or a risk factor that a file under core defines",
+			"e.yaml:7: unknown observation fevr: no file under core defines it as a symptom or a risk factor",
 		},
 		"one thing and its absence": {
 			source.Examples{Observations: map[source.Scalar][]source.Scalar{{Text: "fever", Line: 1}: scalars(2, "hot")}, Absent: map[source.Scalar][]source.Scalar{{Text: "fever", Line: 3}: scalars(4, "hot")}},
