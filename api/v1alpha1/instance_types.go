@@ -572,10 +572,10 @@ type RolloutStatus struct {
 	// LastReady is the hash of the template that most recently became ready.
 	// +optional
 	LastReady string `json:"lastReady,omitempty"`
-	// ProvenServer is the server build that most recently became ready on the desired pod
+	// LastHealthyServer is the server build that most recently became ready on the desired pod
 	// template.
 	// +optional
-	ProvenServer ServerBuild `json:"provenServer,omitzero"`
+	LastHealthyServer ServerBuild `json:"lastHealthyServer,omitzero"`
 	// Failed is the hash of the template that did not become ready before the deadline.
 	// The operator retries it when the spec or the annotation anamnesis.dev/retry
 	// changes. Unless failureReason is Server, it also retries automatically, with
@@ -598,9 +598,9 @@ type RolloutStatus struct {
 	// FailureReason classifies the failure.
 	// +optional
 	FailureReason FailureReason `json:"failureReason,omitempty"`
-	// ProvenAt is when the Instance became healthy on provenServer.
+	// LastHealthyAt is when the Instance became healthy on lastHealthyServer.
 	// +optional
-	ProvenAt *metav1.Time `json:"provenAt,omitempty"`
+	LastHealthyAt *metav1.Time `json:"lastHealthyAt,omitempty"`
 	// Attempts is the number of consecutive automatic retries of a failed template.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`

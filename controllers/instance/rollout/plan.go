@@ -98,10 +98,10 @@ func recordReady(memory *v1alpha1.RolloutStatus, facts Facts) {
 	if facts.Live != facts.Desired {
 		return
 	}
-	if memory.ProvenAt == nil || memory.ProvenServer != facts.Server {
-		memory.ProvenAt = statusTime(facts.Now)
+	if memory.LastHealthyAt == nil || memory.LastHealthyServer != facts.Server {
+		memory.LastHealthyAt = statusTime(facts.Now)
 	}
-	memory.ProvenServer, memory.Attempts = facts.Server, 0
+	memory.LastHealthyServer, memory.Attempts = facts.Server, 0
 }
 
 // recordFailure records that the desired template did not become ready, once per
@@ -129,7 +129,7 @@ func failureReason(facts Facts) v1alpha1.FailureReason {
 	switch {
 	case facts.Diagnosis.Cause != "":
 		return facts.Diagnosis.Cause
-	case facts.Status.ProvenServer == facts.Server:
+	case facts.Status.LastHealthyServer == facts.Server:
 		return v1alpha1.FailureReasonInstance
 	}
 	return v1alpha1.FailureReasonServer

@@ -18,7 +18,7 @@ const deadline = 10 * time.Minute
 
 // provenStatus returns the saved state of an Instance that was ready with a template.
 func provenStatus(lastReady string) v1alpha1.RolloutStatus {
-	return v1alpha1.RolloutStatus{LastReady: lastReady, ProvenServer: pin, ProvenAt: statusTime(noon.Add(-24 * time.Hour))}
+	return v1alpha1.RolloutStatus{LastReady: lastReady, LastHealthyServer: pin, LastHealthyAt: statusTime(noon.Add(-24 * time.Hour))}
 }
 
 // failedStatus returns the saved state of an Instance whose desired template failed some
@@ -50,7 +50,7 @@ func withChanges(memory v1alpha1.RolloutStatus, changes ...func(*v1alpha1.Rollou
 func TestDecideRecordsReadyTemplate(t *testing.T) {
 	t.Parallel()
 	now := func(memory v1alpha1.RolloutStatus) v1alpha1.RolloutStatus {
-		memory.ProvenAt = statusTime(noon)
+		memory.LastHealthyAt = statusTime(noon)
 		return memory
 	}
 	other := v1alpha1.ServerBuild{Image: "before", Revision: 1}
@@ -64,8 +64,8 @@ func TestDecideRecordsReadyTemplate(t *testing.T) {
 		"a change":                       {Facts{Live: "old", State: Complete, Replicas: 1, Status: provenStatus("older")}, provenStatus("old")},
 		"on its way":                     {Facts{Live: "new", State: Progressing, Replicas: 1, Status: provenStatus("old")}, provenStatus("old")},
 		"ready with the same build":      {Facts{Live: "new", State: Complete, Replicas: 1, Status: provenStatus("old")}, provenStatus("new")},
-		"ready with another build":       {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(provenStatus("old"), func(m *v1alpha1.RolloutStatus) { m.ProvenServer = other })}, now(provenStatus("new"))},
-		"proven before that was noted":   {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(provenStatus("new"), func(m *v1alpha1.RolloutStatus) { m.ProvenAt = nil })}, now(provenStatus("new"))},
+		"ready with another build":       {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(provenStatus("old"), func(m *v1alpha1.RolloutStatus) { m.LastHealthyServer = other })}, now(provenStatus("new"))},
+		"proven before that was noted":   {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(provenStatus("new"), func(m *v1alpha1.RolloutStatus) { m.LastHealthyAt = nil })}, now(provenStatus("new"))},
 		"asleep":                         {Facts{Live: "new", State: Complete, Status: v1alpha1.RolloutStatus{LastReady: "old"}}, now(provenStatus("old"))},
 		"ready at last":                  {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(provenStatus("old"), withTries(4))}, provenStatus("new")},
 		"tried again, and on its way":    {Facts{Live: "new", State: Progressing, Replicas: 1, Status: withChanges(provenStatus("old"), withTries(4))}, withChanges(provenStatus("old"), withTries(4))},
@@ -92,7 +92,7 @@ func TestDecideRecordsFailure(t *testing.T) {
 		return func(memory *v1alpha1.RolloutStatus) { memory.FailureMessage = what }
 	}
 	unproven := func(memory *v1alpha1.RolloutStatus) {
-		memory.ProvenServer, memory.ProvenAt = v1alpha1.ServerBuild{}, nil
+		memory.LastHealthyServer, memory.LastHealthyAt = v1alpha1.ServerBuild{}, nil
 	}
 	for name, test := range map[string]struct {
 		facts Facts
@@ -141,7 +141,7 @@ func TestDecideAfterFailure(t *testing.T) {
 		"is being put back":                     {Facts{Live: "old", State: Progressing, Replicas: 1, Status: failedStatus("old", server, 0)}, watched(stays(failedStatus("old", server, 0)))},
 		"was deleted":                           {Facts{State: Absent, Status: failedStatus("old", server, 0)}, Plan{Status: provenStatus("old")}},
 		"in another generation":                 {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", server, 0, withTries(5), func(m *v1alpha1.RolloutStatus) { m.FailedGeneration = 2 })}, Plan{Status: provenStatus("old")}},
-		"what failed gets ready":                {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(failedStatus("", tenant, time.Hour), func(m *v1alpha1.RolloutStatus) { m.ProvenServer, m.ProvenAt = pin, statusTime(noon) })}, Plan{Status: v1alpha1.RolloutStatus{LastReady: "new", ProvenServer: pin, ProvenAt: statusTime(noon)}}},
+		"what failed gets ready":                {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(failedStatus("", tenant, time.Hour), func(m *v1alpha1.RolloutStatus) { m.LastHealthyServer, m.LastHealthyAt = pin, statusTime(noon) })}, Plan{Status: v1alpha1.RolloutStatus{LastReady: "new", LastHealthyServer: pin, LastHealthyAt: statusTime(noon)}}},
 		"not due yet":                           {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", tenant, 59*time.Second)}, stays(failedStatus("old", tenant, 59*time.Second))},
 		"due":                                   {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", tenant, time.Minute)}, Plan{Status: withChanges(provenStatus("old"), withTries(1))}},
 		"due for the sixth time":                {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", tenant, 30*time.Minute, withTries(5))}, Plan{Status: withChanges(provenStatus("old"), withTries(6))}},

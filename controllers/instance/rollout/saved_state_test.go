@@ -80,7 +80,7 @@ func TestSavedStateRoundTrip(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		want := SavedState{build.Draw(t, "server"), v1alpha1.RolloutStatus{
-			LastReady: text.Draw(t, "last ready"), ProvenServer: build.Draw(t, "proven"), ProvenAt: moment.Draw(t, "proven at"),
+			LastReady: text.Draw(t, "last ready"), LastHealthyServer: build.Draw(t, "proven"), LastHealthyAt: moment.Draw(t, "proven at"),
 			Failed: text.Draw(t, "failed"), FailedGeneration: rapid.Int64().Draw(t, "generation"), FailureMessage: text.Draw(t, "because"),
 			FailedServer: build.Draw(t, "failed server"), FailedAt: moment.Draw(t, "failed at"), FailureReason: v1alpha1.FailureReason(text.Draw(t, "cause")),
 			Attempts: rapid.Int32().Draw(t, "tries"), Retried: text.Draw(t, "retried"),

@@ -59,14 +59,14 @@ func tenantOf(instance *v1alpha1.Instance) tenant {
 		uid:        instance.UID,
 		key:        client.ObjectKeyFromObject(instance),
 		pin:        status.Server,
-		proven:     status.Rollout.ProvenServer,
+		proven:     status.Rollout.LastHealthyServer,
 		served:     status.Rollout.LastReady != "",
 		deadline:   resources.RolloutDeadline(instance),
 		suspended:  instance.Spec.Suspend,
 		hibernated: instance.Spec.Hibernate,
 		deleted:    !instance.DeletionTimestamp.IsZero(),
 	}
-	if at := status.Rollout.ProvenAt; at != nil {
+	if at := status.Rollout.LastHealthyAt; at != nil {
 		one.provenAt = at.Time
 	}
 	if spec := instance.Spec.Rollout; spec != nil {

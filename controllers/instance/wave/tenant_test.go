@@ -106,7 +106,7 @@ func TestTenantOf(t *testing.T) {
 		instance := &v1alpha1.Instance{}
 		instance.Namespace, instance.Name, instance.UID = "tenants", "acme", "acme"
 		instance.Status.Server = newServer
-		instance.Status.Rollout = v1alpha1.RolloutStatus{LastReady: "x", ProvenServer: newServer}
+		instance.Status.Rollout = v1alpha1.RolloutStatus{LastReady: "x", LastHealthyServer: newServer}
 		conditions.Set(&instance.Status.Conditions, 0, noon, v1alpha1.ConditionAvailable, metav1.ConditionTrue, "Serving", "")
 		for _, failure := range failures {
 			if found := problem.FromError(failure); found != nil && found.Condition != "" {
@@ -129,7 +129,7 @@ func TestTenantOf(t *testing.T) {
 		"its spec": {
 			acme(nil, func(i *v1alpha1.Instance) {
 				i.Spec.Suspend, i.Spec.Hibernate = true, true
-				i.DeletionTimestamp, i.Status.Rollout.ProvenAt = &at, &at
+				i.DeletionTimestamp, i.Status.Rollout.LastHealthyAt = &at, &at
 				i.Spec.Rollout = &v1alpha1.RolloutSpec{Deadline: metav1.Duration{Duration: time.Hour}, Pause: true, Image: "server:9", Window: window}
 			}),
 			settled("acme", newServer, readyFor(0), suspended, deleted, paused, provenFor(time.Hour), image("server:9"), func(one *tenant) {
@@ -138,7 +138,7 @@ func TestTenantOf(t *testing.T) {
 		},
 		"on its way": {
 			acme([]error{problem.Waiting("", "RolloutProgressing", "goes on")}, func(i *v1alpha1.Instance) {
-				i.Status.Rollout.ProvenServer = v1alpha1.ServerBuild{Image: "server:0", Revision: 1}
+				i.Status.Rollout.LastHealthyServer = v1alpha1.ServerBuild{Image: "server:0", Revision: 1}
 			}),
 			settled("acme", newServer, onItsWay(0)),
 		},

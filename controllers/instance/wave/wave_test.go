@@ -24,10 +24,10 @@ func instanceOf(one tenant) v1alpha1.Instance {
 	instance := v1alpha1.Instance{}
 	instance.Namespace, instance.Name, instance.UID = one.key.Namespace, one.key.Name, one.uid
 	instance.Status.Server = one.pin
-	instance.Status.Rollout = v1alpha1.RolloutStatus{LastReady: "x", ProvenServer: one.proven}
+	instance.Status.Rollout = v1alpha1.RolloutStatus{LastReady: "x", LastHealthyServer: one.proven}
 	if !one.provenAt.IsZero() {
 		at := metav1.NewTime(one.provenAt)
-		instance.Status.Rollout.ProvenAt = &at
+		instance.Status.Rollout.LastHealthyAt = &at
 	}
 	instance.Status.Conditions = []metav1.Condition{
 		{Type: v1alpha1.ConditionReady, Status: metav1.ConditionTrue, Reason: "Ready"},
@@ -201,7 +201,7 @@ func BenchmarkLook(b *testing.B) {
 	window := &v1alpha1.MaintenanceWindow{Start: "02:00", End: "05:00", TimeZone: "Europe/Berlin"}
 	for name, change := range map[string]func(*v1alpha1.Instance){
 		"settled": func(instance *v1alpha1.Instance) {
-			instance.Status.Server, instance.Status.Rollout.ProvenServer = newServer, newServer
+			instance.Status.Server, instance.Status.Rollout.LastHealthyServer = newServer, newServer
 		},
 		"waiting": func(*v1alpha1.Instance) {},
 		"windows": func(instance *v1alpha1.Instance) { instance.Spec.Rollout = &v1alpha1.RolloutSpec{Window: window} },
@@ -212,7 +212,7 @@ func BenchmarkLook(b *testing.B) {
 				instance := instanceOf(settled(fmt.Sprintf("tenant-%05d", i), oldServer))
 				if change(&instance); i == 0 {
 					at := metav1.NewTime(noon)
-					instance.Status.Server, instance.Status.Rollout.ProvenServer, instance.Status.Rollout.ProvenAt = newServer, newServer, &at
+					instance.Status.Server, instance.Status.Rollout.LastHealthyServer, instance.Status.Rollout.LastHealthyAt = newServer, newServer, &at
 				}
 				cluster.items = append(cluster.items, instance)
 			}
