@@ -162,7 +162,7 @@ func (r *Reconciler) setupController(manager ctrl.Manager, referenced cache.Cach
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.allInstances), builder.WithPredicates(predicate.NewPredicateFuncs(r.deps.Issuer.IsCASecret))).
 		WatchesRawSource(source.Kind(referenced, NewSecretMetadata(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferencing(secretRefIndex)))).
 		WatchesRawSource(source.Kind(referenced, newConfigMapMetadata(), handler.TypedEnqueueRequestsFromMapFunc(r.instancesReferencing(configMapRefIndex)))).
-		WatchesRawSource(source.Channel(r.serverRollout.Visits, handler.TypedEnqueueRequestsFromMapFunc(mapInstanceToRequest))).
+		WatchesRawSource(source.Channel(r.serverRollout.Requests, handler.TypedEnqueueRequestsFromMapFunc(mapInstanceToRequest))).
 		WithOptions(outcome.ControllerOptions(options.MaxConcurrentReconciles, maxRetryBackoff)).
 		Named("instance").
 		Complete(options.wrap(r))

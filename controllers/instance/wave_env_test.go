@@ -104,7 +104,7 @@ func TestServerRolloutContinuesAfterCanarySoak(t *testing.T) {
 	p.expectNoWritesSince(before)
 	state, reasons, _ := p.reconciler.serverRollout.Summary()
 	p.Expect(state).To(gomega.Equal(wave.Soaking))
-	p.Expect(reasons).To(gomega.Equal(map[wave.Reason]int{wave.ReasonSoaking: 1, wave.ReasonWaitingForTurn: 3}))
+	p.Expect(reasons).To(gomega.Equal(map[wave.Reason]int{wave.ReasonSoaking: 1, wave.ReasonQueued: 3}))
 
 	p.canarySoak = 0
 	p.startOperator(nextServerImage)

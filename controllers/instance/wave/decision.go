@@ -12,16 +12,16 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// A Reason is the reason of an Instance's condition ServerCurrent: why it does or does
-// not run the target build.
+// A Reason is the reason of an Instance's ServerCurrent condition, which explains why the
+// Instance does or does not run the target build.
 type Reason string
 
 // Reasons while ServerCurrent is True.
 const (
 	// ReasonCurrent means that the Instance is healthy on the target.
 	ReasonCurrent Reason = "Current"
-	// ReasonSoaking means that the Instance is the canary and healthy on the target, and the
-	// others wait until the soak time is over.
+	// ReasonSoaking means that the Instance is the canary and is healthy on the target, and
+	// that the other Instances wait until it has soaked.
 	ReasonSoaking Reason = "Soaking"
 )
 
@@ -29,21 +29,22 @@ const (
 const (
 	// ReasonCanary means that the Instance is the first to move to the target.
 	ReasonCanary Reason = "Canary"
-	// ReasonNotReady means that the Instance is not ready, either on the target or on the
-	// build on which it must be healthy before it may move.
+	// ReasonNotReady means that the Instance is not ready, either on the target or on its
+	// current build, on which it must be healthy before it may move.
 	ReasonNotReady Reason = "NotReady"
-	// ReasonWaitingForTurn means that other Instances move first.
-	ReasonWaitingForTurn Reason = "Queued"
+	// ReasonQueued means that other Instances move first.
+	ReasonQueued Reason = "Queued"
 	// ReasonOutsideWindow means that the maintenance window is closed.
 	ReasonOutsideWindow Reason = "OutsideWindow"
 	// ReasonPinned means that the spec names another image.
 	ReasonPinned Reason = "Pinned"
 	// ReasonPaused means that the spec pauses rollouts.
 	ReasonPaused Reason = "Paused"
-	// ReasonSuspended means that the Instance is suspended and not changed.
+	// ReasonSuspended means that the Instance is suspended and must not change.
 	ReasonSuspended Reason = "Suspended"
-	// ReasonOwnTrouble means that a problem of the Instance itself keeps it from the target.
-	ReasonOwnTrouble Reason = "InstanceUnhealthy"
+	// ReasonInstanceUnhealthy means that a problem of the Instance itself keeps it from
+	// running the target.
+	ReasonInstanceUnhealthy Reason = "InstanceUnhealthy"
 	// ReasonFailed means that the target failed on this Instance, which halts the rollout.
 	ReasonFailed Reason = "Failed"
 	// ReasonHalted means that the target failed on another Instance.
@@ -52,248 +53,254 @@ const (
 
 // Reasons lists all reasons.
 var Reasons = []Reason{
-	ReasonCurrent, ReasonSoaking, ReasonCanary, ReasonNotReady, ReasonWaitingForTurn, ReasonOutsideWindow,
-	ReasonPinned, ReasonPaused, ReasonSuspended, ReasonOwnTrouble, ReasonFailed, ReasonHalted,
+	ReasonCurrent, ReasonSoaking, ReasonCanary, ReasonNotReady, ReasonQueued, ReasonOutsideWindow,
+	ReasonPinned, ReasonPaused, ReasonSuspended, ReasonInstanceUnhealthy, ReasonFailed, ReasonHalted,
 }
 
 // A Decision is the decision for one Instance.
 type Decision struct {
 	// Server is the build that the Instance must run now.
 	Server v1alpha1.ServerBuild
-	// Status, Reason and Message belong to the condition ServerCurrent.
+	// Status, Reason and Message are the values of the ServerCurrent condition.
 	Status  metav1.ConditionStatus
 	Reason  Reason
 	Message string
 }
 
 // decide returns the decision for one Instance.
-func (p *plan) decide(one *tenant, now time.Time) Decision {
-	if !one.isNew() && one.pin == p.goal(one) {
-		status, reason := p.judgeArrived(one, now)
-		return Decision{one.pin, status, reason, p.message(one, reason, now)}
+func (p *plan) decide(instance *instanceState, now time.Time) Decision {
+	if !instance.isNew() && instance.build == p.desiredBuild(instance) {
+		status, reason := p.evaluateArrived(instance, now)
+		return Decision{instance.build, status, reason, p.message(instance, reason, now)}
 	}
-	hindrance := p.hindrance(one, now)
-	reason := p.judgeBehind(one, hindrance)
-	return Decision{p.serverOf(one, hindrance), metav1.ConditionFalse, reason, p.message(one, reason, now)}
+	blocker := p.blockingReason(instance, now)
+	reason := p.evaluateBehind(instance, blocker)
+	return Decision{p.selectServer(instance, blocker), metav1.ConditionFalse, reason, p.message(instance, reason, now)}
 }
 
-// judgeArrived returns the condition of an Instance that runs its goal build.
-func (p *plan) judgeArrived(one *tenant, now time.Time) (metav1.ConditionStatus, Reason) {
+// evaluateArrived returns the status and reason of an Instance that runs its desired
+// build.
+func (p *plan) evaluateArrived(instance *instanceState, now time.Time) (metav1.ConditionStatus, Reason) {
 	switch {
-	case p.hasFailed(one, now):
+	case p.hasFailed(instance, now):
 		return metav1.ConditionFalse, ReasonFailed
-	case one.pin == p.target && one.isProven():
-		return metav1.ConditionTrue, p.judgeProven(one, now)
+	case instance.build == p.target && instance.wasHealthy():
+		return metav1.ConditionTrue, p.evaluateHealthy(instance, now)
 	}
-	return metav1.ConditionFalse, p.judgeUnproven(one, now)
+	return metav1.ConditionFalse, p.evaluateUnhealthy(instance, now)
 }
 
-// judgeProven returns the reason for an Instance that is healthy on the target.
-func (p *plan) judgeProven(one *tenant, now time.Time) Reason {
+// evaluateHealthy returns the reason for an Instance that is healthy on the target.
+func (p *plan) evaluateHealthy(instance *instanceState, now time.Time) Reason {
 	switch {
-	case p.proven || one.soaked(now, p.options.Soak):
+	case p.proven || instance.hasSoaked(now, p.options.Soak):
 		return ReasonCurrent
-	case one.fault(now, p.options.Soak) == tenantFault && one.fellWithin(p.options.Soak):
-		return ReasonOwnTrouble
-	case p.isCanary(one), one.saysCanary():
+	case instance.fault(now, p.options.Soak) == instanceFault && instance.becameUnreadyWithin(p.options.Soak):
+		return ReasonInstanceUnhealthy
+	case p.isCanary(instance), instance.wasCanary():
 		return ReasonSoaking
 	}
 	return ReasonCurrent
 }
 
-// judgeUnproven returns the reason for an Instance that is not healthy on the target, or
+// evaluateUnhealthy returns the reason for an Instance that is not healthy on the target, or
 // whose spec names another image.
-func (p *plan) judgeUnproven(one *tenant, now time.Time) Reason {
-	isInTrouble := !one.isProven() && one.fault(now, p.options.Soak) != noFault
+func (p *plan) evaluateUnhealthy(instance *instanceState, now time.Time) Reason {
+	isUnhealthy := !instance.wasHealthy() && instance.fault(now, p.options.Soak) != noFault
 	switch {
-	case one.pin != p.target && !isInTrouble:
+	case instance.build != p.target && !isUnhealthy:
 		return ReasonPinned
-	case one.pin != p.target:
-		return ReasonOwnTrouble
-	case one.suspended:
+	case instance.build != p.target:
+		return ReasonInstanceUnhealthy
+	case instance.suspended:
 		return ReasonSuspended
-	case one.paused:
+	case instance.paused:
 		return ReasonPaused
-	case isInTrouble:
-		return ReasonOwnTrouble
-	case p.isCanary(one):
+	case isUnhealthy:
+		return ReasonInstanceUnhealthy
+	case p.isCanary(instance):
 		return ReasonCanary
 	}
 	return ReasonNotReady
 }
 
-func (p *plan) isCanary(one *tenant) bool { return p.canary != nil && p.canary.uid == one.uid }
+func (p *plan) isCanary(instance *instanceState) bool {
+	return p.canary != nil && p.canary.uid == instance.uid
+}
 
-// judgeBehind returns the reason for an Instance that does not run its goal build, given
-// its hindrance.
-func (p *plan) judgeBehind(one *tenant, hindrance Reason) Reason {
-	elsewhere := p.goal(one) != p.target
+// evaluateBehind returns the reason for an Instance that does not run its desired build.
+// blocker is the result of blockingReason.
+func (p *plan) evaluateBehind(instance *instanceState, blocker Reason) Reason {
+	hasOtherTarget := p.desiredBuild(instance) != p.target
 	switch {
-	case hindrance == ReasonSuspended, hindrance == ReasonPaused:
-		return hindrance
-	case hindrance != "" && !elsewhere && !one.wantsAnotherImage() && !p.goes(one, hindrance):
-		return hindrance
-	case elsewhere:
+	case blocker == ReasonSuspended, blocker == ReasonPaused:
+		return blocker
+	case blocker != "" && !hasOtherTarget && !instance.requestsOtherImage() && !p.canMoveNow(instance, blocker):
+		return blocker
+	case hasOtherTarget:
 		return ReasonPinned
-	case p.told(one) && p.isCanary(one):
+	case p.isScheduled(instance) && p.isCanary(instance):
 		return ReasonCanary
-	case p.told(one), one.wantsAnotherImage():
+	case p.isScheduled(instance), instance.requestsOtherImage():
 		return ReasonNotReady
 	case p.failed != nil:
 		return ReasonHalted
 	}
-	return ReasonWaitingForTurn
+	return ReasonQueued
 }
 
-// hindrance returns what keeps an Instance that is behind from moving when its turn
-// comes. Empty if nothing does.
-func (p *plan) hindrance(one *tenant, now time.Time) Reason {
+// blockingReason returns the reason that keeps an outdated Instance from moving when its
+// turn comes, or an empty string if it may move.
+func (p *plan) blockingReason(instance *instanceState, now time.Time) Reason {
 	switch {
-	case one.suspended:
+	case instance.suspended:
 		return ReasonSuspended
-	case one.paused:
+	case instance.paused:
 		return ReasonPaused
-	case one.serving && !isOpen(one.window, now):
+	case instance.serving && !isOpen(instance.window, now):
 		return ReasonOutsideWindow
-	case one.ready, p.mayGain(one, now):
+	case instance.ready, p.mayBenefit(instance, now):
 		return ""
-	case one.stalled:
-		return ReasonOwnTrouble
+	case instance.stalled:
+		return ReasonInstanceUnhealthy
 	}
 	return ReasonNotReady
 }
 
-// mayGain reports whether another build may help an Instance that is not ready: its
-// current build may be the cause, or it has nothing to lose. Otherwise, a second change
-// at the same time would not help.
-func (p *plan) mayGain(one *tenant, now time.Time) bool {
-	gaveUp := one.stalled || one.waitsForEver(now)
+// mayBenefit reports whether another build may help an Instance that is not ready, either
+// because its current build may be the cause or because it serves no requests anyway.
+// Otherwise, a second change at the same time would not help.
+func (p *plan) mayBenefit(instance *instanceState, now time.Time) bool {
+	hasGivenUp := instance.stalled || instance.isStuck(now)
 	switch {
-	case one.isProven():
-		return one.fault(now, p.options.Soak) == serverFault || gaveUp && !one.serving
-	case one.served:
+	case instance.wasHealthy():
+		return instance.fault(now, p.options.Soak) == serverFault || hasGivenUp && !instance.serving
+	case instance.everServed:
 		return true
 	}
-	return gaveUp
+	return hasGivenUp
 }
 
-// serverOf returns the build that an Instance that is behind must run now: its current
-// one until its turn comes. An image named in its own spec applies immediately.
-func (p *plan) serverOf(one *tenant, hindrance Reason) v1alpha1.ServerBuild {
+// selectServer returns the build that an outdated Instance must run now. The Instance
+// keeps its current build until its turn comes, except that an image in its own spec
+// applies immediately.
+func (p *plan) selectServer(instance *instanceState, blocker Reason) v1alpha1.ServerBuild {
 	switch {
-	case one.isNew() && one.image == "":
+	case instance.isNew() && instance.image == "":
 		return p.start
-	case one.isNew(), one.wantsAnotherImage() && !one.suspended && !one.paused:
-		return p.named(one)
-	case p.goes(one, hindrance):
-		return p.goal(one)
+	case instance.isNew(), instance.requestsOtherImage() && !instance.suspended && !instance.paused:
+		return p.requestedBuild(instance)
+	case p.canMoveNow(instance, blocker):
+		return p.desiredBuild(instance)
 	}
-	return one.pin
+	return instance.build
 }
 
-// goes reports whether an Instance that the plan moves may do so in this reconcile,
-// that is, unless its spec has changed since. It may move although it is not ready: it
-// may already be moving while the cache of its Deployment is stale.
-func (p *plan) goes(one *tenant, hindrance Reason) bool {
-	return p.told(one) && (hindrance == "" || hindrance == ReasonNotReady || hindrance == ReasonOwnTrouble)
+// canMoveNow reports whether a scheduled Instance may move in this reconcile, which its
+// spec may have forbidden since the plan was made. An unready Instance may move, because
+// it may already be moving while the cached Deployment is stale.
+func (p *plan) canMoveNow(instance *instanceState, blocker Reason) bool {
+	return p.isScheduled(instance) && (blocker == "" || blocker == ReasonNotReady || blocker == ReasonInstanceUnhealthy)
 }
 
-// named returns the build with the image that the spec names. Its revision is the one on
-// which the Instance was last healthy with that image, or else the revision that new
-// Instances get.
-func (p *plan) named(one *tenant) v1alpha1.ServerBuild {
-	switch one.image {
+// requestedBuild returns the build with the image in the Instance's spec. Its revision is
+// the revision at which the Instance was last healthy with that image, or else the
+// revision for new Instances.
+func (p *plan) requestedBuild(instance *instanceState) v1alpha1.ServerBuild {
+	switch instance.image {
 	case p.target.Image:
 		return p.target
-	case one.proven.Image:
-		return one.proven
+	case instance.lastHealthy.Image:
+		return instance.lastHealthy
 	}
-	return v1alpha1.ServerBuild{Image: one.image, Revision: p.start.Revision}
+	return v1alpha1.ServerBuild{Image: instance.image, Revision: p.start.Revision}
 }
 
-// words are the messages that do not depend on the Instance, built once per plan. They
-// contain no elapsed times, so that the status of waiting Instances does not change.
-type words struct {
-	target string
-	said   map[Reason]string
+// messages holds the messages that do not depend on the Instance, built once per plan.
+// They contain no elapsed times, so that the status of waiting Instances does not change.
+type messages struct {
+	target   string
+	byReason map[Reason]string
 }
 
-func (p *plan) newWords() words {
-	target := describe(p.target)
-	said := map[Reason]string{
+func (p *plan) newMessages() messages {
+	target := describeBuild(p.target)
+	byReason := map[Reason]string{
 		ReasonCurrent: "runs the target server image " + target,
 		ReasonCanary: fmt.Sprintf("is the canary for %s: the rollout continues once it has been ready for %s",
 			target, p.options.Soak),
-		ReasonWaitingForTurn: fmt.Sprintf("is queued to move to %s: a canary soaks for %s, and then at most %d Instances move at a time",
+		ReasonQueued: fmt.Sprintf("is queued to move to %s: a canary soaks for %s, and then at most %d Instances move at a time",
 			target, p.options.Soak, p.options.Limit),
 		ReasonPinned:    "is pinned by spec.rollout.image while other Instances move to " + target,
 		ReasonPaused:    "does not move to " + target + " while spec.rollout.pause is set",
 		ReasonSuspended: "does not move to " + target + " while spec.suspend is set",
 	}
 	if p.failed != nil {
-		said[ReasonHalted] = fmt.Sprintf("does not move to %s, which failed on Instance %s: fix that Instance, set its spec.rollout.image to an image it was healthy on, or configure another server image for the operator",
+		byReason[ReasonHalted] = fmt.Sprintf("does not move to %s, which failed on Instance %s: fix that Instance, set its spec.rollout.image to an image it was healthy on, or configure another server image for the operator",
 			target, p.failed.key)
 	}
-	return words{target: target, said: said}
+	return messages{target: target, byReason: byReason}
 }
 
-// describe formats a build for people.
-func describe(pin v1alpha1.ServerBuild) string {
-	return fmt.Sprintf("%s (revision %d)", pin.Image, pin.Revision)
+// describeBuild formats a build for condition messages.
+func describeBuild(build v1alpha1.ServerBuild) string {
+	return fmt.Sprintf("%s (revision %d)", build.Image, build.Revision)
 }
 
-// message describes a reason for one Instance, as a sentence without its subject.
-func (p *plan) message(one *tenant, reason Reason, now time.Time) string {
-	if said, ok := p.words.said[reason]; ok {
-		return said
+// message returns the condition message for a reason. The Instance is the implied subject
+// of the sentence.
+func (p *plan) message(instance *instanceState, reason Reason, now time.Time) string {
+	if text, ok := p.messages.byReason[reason]; ok {
+		return text
 	}
 	switch reason {
 	case ReasonSoaking:
 		return fmt.Sprintf("has been healthy on %s since %s: the rollout continues at %s if it stays healthy",
-			p.words.target, utc(one.provenAt), utc(one.soakEnd(p.options.Soak)))
+			p.messages.target, formatTime(instance.lastHealthyAt), formatTime(instance.soakEnd(p.options.Soak)))
 	case ReasonOutsideWindow:
-		return fmt.Sprintf("moves to %s in its maintenance window, %s", p.words.target, describeOpening(one.window, now))
+		return fmt.Sprintf("moves to %s in its maintenance window, %s", p.messages.target, describeOpening(instance.window, now))
 	case ReasonFailed:
 		return fmt.Sprintf("failed on %s (%s), and the rollout is halted: fix the Instance, set spec.rollout.image to an image it was healthy on, or configure another server image for the operator; the annotation %s retries",
-			p.words.target, p.complaint(one), v1alpha1.RetryAnnotation)
-	case ReasonOwnTrouble:
-		return p.describeOwnTrouble(one, now)
+			p.messages.target, p.failureDetail(instance), v1alpha1.RetryAnnotation)
+	case ReasonInstanceUnhealthy:
+		return p.describeUnhealthy(instance, now)
 	case ReasonNotReady:
-		return p.describeUnready(one)
+		return p.describeUnready(instance)
 	}
 	return string(reason)
 }
 
-func (p *plan) describeOwnTrouble(one *tenant, now time.Time) string {
-	goal := describe(p.goal(one))
+func (p *plan) describeUnhealthy(instance *instanceState, now time.Time) string {
+	desired := describeBuild(p.desiredBuild(instance))
 	switch {
-	case one.pin != p.goal(one):
+	case instance.build != p.desiredBuild(instance):
 		return fmt.Sprintf("does not move to %s while it is stalled for an unrelated reason (%s): resolve what Ready reports, and it rejoins the rollout",
-			goal, one.because)
-	case one.isProven():
-		return fmt.Sprintf("runs %s, but cannot advance the rollout while it is stalled for an unrelated reason (%s): resolve what Ready reports", goal, one.because)
-	case !one.served:
-		return fmt.Sprintf("was never ready on %s (%s): resolve what Ready reports; the other Instances do not wait for it", goal, p.complaint(one))
-	case one.failure.server != one.pin && !one.stalled && one.waitsForEver(now):
+			desired, instance.readyReason)
+	case instance.wasHealthy():
+		return fmt.Sprintf("runs %s, but cannot advance the rollout while it is stalled for an unrelated reason (%s): resolve what Ready reports", desired, instance.readyReason)
+	case !instance.everServed:
+		return fmt.Sprintf("was never ready on %s (%s): resolve what Ready reports; the other Instances do not wait for it", desired, p.failureDetail(instance))
+	case instance.failure.server != instance.build && !instance.stalled && instance.isStuck(now):
 		return fmt.Sprintf("has been moving to %s since %s and has neither become ready nor failed (%s): resolve what Ready reports; the other Instances do not wait for it",
-			goal, utc(one.workingSince), one.because)
+			desired, formatTime(instance.reconcilingSince), instance.readyReason)
 	}
-	return fmt.Sprintf("did not become ready on %s for an unrelated reason (%s): resolve what Ready reports; the other Instances do not wait for it", goal, p.complaint(one))
+	return fmt.Sprintf("did not become ready on %s for an unrelated reason (%s): resolve what Ready reports; the other Instances do not wait for it", desired, p.failureDetail(instance))
 }
 
-func (p *plan) describeUnready(one *tenant) string {
-	goal := describe(p.goal(one))
-	if one.isNew() || one.pin == p.goal(one) || p.told(one) || one.wantsAnotherImage() {
-		return "is moving to " + goal
+func (p *plan) describeUnready(instance *instanceState) string {
+	desired := describeBuild(p.desiredBuild(instance))
+	if instance.isNew() || instance.build == p.desiredBuild(instance) || p.isScheduled(instance) || instance.requestsOtherImage() {
+		return "is moving to " + desired
 	}
-	return fmt.Sprintf("moves to %s in its turn, once it is ready on %s", goal, describe(one.pin))
+	return fmt.Sprintf("moves to %s in its turn, once it is ready on %s", desired, describeBuild(instance.build))
 }
 
-// complaint describes what was wrong, as precisely as known, without details that vary.
-func (p *plan) complaint(one *tenant) string {
-	because := ""
-	if one.failure.server == one.pin {
-		because = one.failure.because
+// failureDetail describes the failure as precisely as possible, without details that
+// change between reconciles.
+func (p *plan) failureDetail(instance *instanceState) string {
+	message := ""
+	if instance.failure.server == instance.build {
+		message = instance.failure.message
 	}
-	return cmp.Or(because, one.because)
+	return cmp.Or(message, instance.readyReason)
 }

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// deadlines is how many operations of an Instance may each take its rollout deadline:
-	// the preflight check, the volume and the rollout. margin is the additional time before
-	// the Instance counts as stuck.
-	deadlines = 3
-	margin    = 5 * time.Minute
-	// grace is how long an Instance may be unready after it was healthy before its build is
-	// blamed. A change of the Instance or of its node usually takes less.
-	grace = 2 * time.Minute
+	// stuckDeadlines is the number of operations that may each take up to the rollout
+	// deadline: the preflight check, binding the volume, and the rollout. stuckMargin is the
+	// additional time before the Instance counts as stuck.
+	stuckDeadlines = 3
+	stuckMargin    = 5 * time.Minute
+	// unreadyGracePeriod is how long an Instance that was healthy may be unready before its
+	// build is blamed. A spec change or a node drain usually takes less time.
+	unreadyGracePeriod = 2 * time.Minute
 )
 
 // A fault is the presumed cause of an Instance's failure to be healthy on its build.
@@ -27,97 +27,98 @@ const (
 	noFault fault = iota
 	// serverFault means that the build is faulty: other Instances would fail too.
 	serverFault
-	// tenantFault means that the Instance itself has a problem.
-	tenantFault
-	// unclearFault counts as a fault of the build unless another Instance is healthy on it.
-	unclearFault
+	// instanceFault means that the Instance itself has a problem.
+	instanceFault
+	// unknownFault counts as a server fault unless another Instance is healthy on the build.
+	unknownFault
 )
 
-// readFailure reads which rollout failed. A status written by an older operator does not
-// name the build. In that case it is the current build, if the Instance reports a
-// failure.
-func (t *tenant) readFailure(memory *v1alpha1.RolloutStatus) {
-	if memory.Failed == "" {
+// readFailure reads the failed rollout from the status. A status written by an older
+// operator does not record the build; readFailure then assumes the current build if the
+// Instance reports a failure.
+func (s *instanceState) readFailure(status *v1alpha1.RolloutStatus) {
+	if status.Failed == "" {
 		return
 	}
-	t.failure = failure{server: memory.FailedServer, cause: memory.FailureReason, because: memory.FailureMessage}
-	if memory.FailedAt != nil {
-		t.failure.at = memory.FailedAt.Time
+	s.failure = failure{server: status.FailedServer, cause: status.FailureReason, message: status.FailureMessage}
+	if status.FailedAt != nil {
+		s.failure.failedAt = status.FailedAt.Time
 	}
-	if t.failure.server == (v1alpha1.ServerBuild{}) && t.stalled && t.because == rollout.ReasonFailed {
-		t.failure.server = t.pin
+	if s.failure.server == (v1alpha1.ServerBuild{}) && s.stalled && s.readyReason == rollout.ReasonFailed {
+		s.failure.server = s.build
 	}
 }
 
-// fault returns the presumed cause.
-func (t *tenant) fault(now time.Time, soak time.Duration) fault {
+// fault returns the presumed cause of the Instance's failure, or noFault.
+func (s *instanceState) fault(now time.Time, soak time.Duration) fault {
 	switch {
-	case t.isNew():
+	case s.isNew():
 		return noFault
-	case t.failure.server == t.pin:
-		return t.faultOfRollout(soak)
-	case t.fellDown(now, soak):
+	case s.failure.server == s.build:
+		return s.rolloutFault(soak)
+	case s.becameUnhealthy(now, soak):
 		return serverFault
-	case t.stalled && t.refused && !t.isProven():
-		return unclearFault
-	case t.stalled, !t.isProven() && t.waitsForEver(now):
-		return tenantFault
+	case s.stalled && s.failedPreflight && !s.wasHealthy():
+		return unknownFault
+	case s.stalled, !s.wasHealthy() && s.isStuck(now):
+		return instanceFault
 	}
 	return noFault
 }
 
-// faultOfRollout returns the cause of a failed rollout. A rollout that failed after the
-// soak was a change of the Instance itself, because its build was proven by then.
-func (t *tenant) faultOfRollout(soak time.Duration) fault {
-	isLate := t.provenAt.IsZero() || !t.failure.at.IsZero() && !t.failure.at.Before(t.provenAt.Add(soak))
-	if t.isProven() && isLate || t.failure.cause.IsInstanceSpecific() {
-		return tenantFault
+// rolloutFault returns the presumed cause of a failed rollout. A rollout that failed
+// after the soak was caused by a change of the Instance itself, because its build was
+// proven by then.
+func (s *instanceState) rolloutFault(soak time.Duration) fault {
+	isLate := s.lastHealthyAt.IsZero() || !s.failure.failedAt.IsZero() && !s.failure.failedAt.Before(s.lastHealthyAt.Add(soak))
+	if s.wasHealthy() && isLate || s.failure.cause.IsInstanceSpecific() {
+		return instanceFault
 	}
 	return serverFault
 }
 
-// gaveUp reports whether the rollout of the current build failed because of the Instance
-// itself, or is being retried after a failure, and the Instance was never healthy on it.
-func (t *tenant) gaveUp(now time.Time, soak time.Duration) bool {
-	if !t.served || t.isProven() {
+// failedToBecomeHealthy reports whether the Instance was never healthy on its current
+// build and its rollout either failed because of the Instance itself or is being retried
+// after a failure.
+func (s *instanceState) failedToBecomeHealthy(now time.Time, soak time.Duration) bool {
+	if !s.everServed || s.wasHealthy() {
 		return false
 	}
-	return t.says(ReasonFailed) || t.failure.server == t.pin && t.fault(now, soak) == tenantFault
+	return s.hasServerReason(ReasonFailed) || s.failure.server == s.build && s.fault(now, soak) == instanceFault
 }
 
-// fellDown reports whether an Instance that was healthy became unready within the soak
-// time, because of its pods and for longer than the grace period.
-func (t *tenant) fellDown(now time.Time, soak time.Duration) bool {
-	podsAreDown := !t.serving || t.because == rollout.ReasonProgressing || t.because == rollout.ReasonFailed
-	return t.isProven() && !t.hibernated && !t.suspended && podsAreDown && t.fellWithin(soak) &&
-		now.Sub(t.unreadySince) > grace
+// becameUnhealthy reports whether the pods of a healthy Instance became unready within
+// the soak time and have been unready for longer than the grace period.
+func (s *instanceState) becameUnhealthy(now time.Time, soak time.Duration) bool {
+	podsUnready := !s.serving || s.readyReason == rollout.ReasonProgressing || s.readyReason == rollout.ReasonFailed
+	return s.wasHealthy() && !s.hibernated && !s.suspended && podsUnready && s.becameUnreadyWithin(soak) &&
+		now.Sub(s.unreadySince) > unreadyGracePeriod
 }
 
-// fellWithin reports whether an Instance that was healthy has been unready since before
-// the end of the soak.
-func (t *tenant) fellWithin(soak time.Duration) bool {
-	return !t.unreadySince.IsZero() && t.unreadySince.Before(t.provenAt.Add(soak))
+// becameUnreadyWithin reports whether an Instance is unready and became so before the end
+// of its soak.
+func (s *instanceState) becameUnreadyWithin(soak time.Duration) bool {
+	return !s.unreadySince.IsZero() && s.unreadySince.Before(s.lastHealthyAt.Add(soak))
 }
 
-// waitsForEver reports whether the operator has been working on the Instance for longer
-// than any operation should take.
-func (t *tenant) waitsForEver(now time.Time) bool {
-	return !t.workingSince.IsZero() && now.Sub(t.workingSince) > deadlines*t.deadline+margin
+// isStuck reports whether the Instance has been reconciling for longer than all its
+// operations should take.
+func (s *instanceState) isStuck(now time.Time) bool {
+	return !s.reconcilingSince.IsZero() && now.Sub(s.reconcilingSince) > stuckDeadlines*s.deadline+stuckMargin
 }
 
-// soaked reports whether the Instance has been healthy on its build for the soak time.
+// hasSoaked reports whether the Instance has been healthy on its build for the soak time.
 // An Instance without pods cannot soak.
-func (t *tenant) soaked(now time.Time, soak time.Duration) bool {
-	return t.isProven() && !t.hibernated && !now.Before(t.soakEnd(soak)) && !t.fellWithin(soak)
+func (s *instanceState) hasSoaked(now time.Time, soak time.Duration) bool {
+	return s.wasHealthy() && !s.hibernated && !now.Before(s.soakEnd(soak)) && !s.becameUnreadyWithin(soak)
 }
 
-// soakEnd returns when an Instance that stays ready will have been healthy on its build
-// for the soak time. The soak restarts if the Instance becomes unready in between. If
-// the Instance became ready again long after the soak, an earlier failure is not
-// assumed.
-func (t *tenant) soakEnd(soak time.Duration) time.Time {
-	if t.readySince.After(t.provenAt) && !t.readySince.After(t.provenAt.Add(2*soak)) {
-		return t.readySince.Add(soak)
+// soakEnd returns when the Instance completes its soak if it stays ready. The soak
+// restarts if the Instance becomes unready in the meantime. If the Instance became ready
+// again long after the soak, soakEnd assumes that it was ready throughout the soak.
+func (s *instanceState) soakEnd(soak time.Duration) time.Time {
+	if s.readySince.After(s.lastHealthyAt) && !s.readySince.After(s.lastHealthyAt.Add(2*soak)) {
+		return s.readySince.Add(soak)
 	}
-	return t.provenAt.Add(soak)
+	return s.lastHealthyAt.Add(soak)
 }

@@ -16,16 +16,16 @@ import (
 type State string
 
 const (
-	// Idle means that no Instance is moving, because none has to or none may now.
+	// Idle means that no Instance is moving: either all have moved, or none may move now.
 	Idle State = "idle"
 	// Canary means that one Instance is trying the target.
 	Canary State = "canary"
-	// Soaking means that the canary is healthy on the target, and the others wait until the
-	// soak time is over.
+	// Soaking means that the canary is healthy on the target, and the other Instances wait
+	// until it has soaked.
 	Soaking State = "soaking"
 	// Rolling means that the target is proven, and Instances are moving to it.
 	Rolling State = "rolling"
-	// Halted means that the target failed on an Instance, and no other moves to it.
+	// Halted means that the target failed on an Instance, and no other Instance moves to it.
 	Halted State = "halted"
 )
 
@@ -34,281 +34,281 @@ var States = []State{Idle, Canary, Soaking, Rolling, Halted}
 
 // A plan determines which Instances move to the target.
 type plan struct {
-	target  v1alpha1.ServerBuild
-	options Options
-	words   words
-	state   State
-	// tried is set if an Instance is healthy on the target. proven is set if one has been
-	// healthy for the soak time, or if no Instance can try the target. doubted is set if
-	// no Instance is healthy on the target and so many had problems of their own with it
-	// that the target is blamed.
-	tried, proven, doubted bool
+	target   v1alpha1.ServerBuild
+	options  Options
+	messages messages
+	state    State
+	// tried reports whether an Instance is healthy on the target. proven reports whether an
+	// Instance has been healthy on it for the soak time, or no Instance can try it. suspect
+	// reports whether no Instance is healthy on the target and so many Instances failed on
+	// it for reasons of their own that the target is blamed.
+	tried, proven, suspect bool
 	// start is the build on which new Instances start.
 	start v1alpha1.ServerBuild
-	// canary is the Instance that tries the target before the others. failed is the Instance
-	// on which the target failed. Either may be nil.
-	canary, failed *tenant
-	// moves are the Instances that must move and have not done so yet. arriving are the
-	// Instances that are moving.
+	// canary is the Instance that tries the target first, and failed the Instance on which
+	// the target failed. Either may be nil.
+	canary, failed *instanceState
+	// moves holds the Instances that must still move, and arriving the Instances that are
+	// moving.
 	moves, arriving map[types.UID]bool
 }
 
-// newPlan creates a plan from the current state of all Instances. before is the previous
-// plan, or nil: Instances that it told to move may have done so although the cache does
-// not show it yet.
-func newPlan(target v1alpha1.ServerBuild, options Options, tenants []tenant, before *plan, now time.Time) *plan {
+// newPlan creates a plan from the current state of all Instances. previous may be nil.
+// Instances that it scheduled may have moved although the cache does not show it yet.
+func newPlan(target v1alpha1.ServerBuild, options Options, instances []instanceState, previous *plan, now time.Time) *plan {
 	p := &plan{target: target, options: options, moves: map[types.UID]bool{}, arriving: map[types.UID]bool{}}
-	p.gatherProofs(tenants, now)
-	found := p.survey(tenants, before, now)
+	p.assessTarget(instances, now)
+	result := p.summarize(instances, previous, now)
 	if p.failed == nil {
-		p.choose(found)
+		p.selectMoves(result)
 	}
-	p.state = p.stateOf(found)
+	p.state = p.currentState(result)
 	if !p.proven || p.failed != nil {
-		p.start = p.lastProven(tenants)
+		p.start = p.commonHealthyBuild(instances)
 	} else {
 		p.start = target
 	}
-	p.words = p.newWords()
+	p.messages = p.newMessages()
 	return p
 }
 
-// manyTroubles is how many Instances must have problems of their own with a target on
-// which none is healthy before the target is blamed. A server that breaks its own
-// database connection looks from outside like an unavailable database.
-const manyTroubles = 3
+// suspectThreshold is the number of Instances that must fail for reasons of their own
+// before the target is blamed, provided that no Instance is healthy on it. From the
+// outside, a server that breaks its database connections looks like an unavailable
+// database.
+const suspectThreshold = 3
 
-// gatherProofs determines whether the target is tried, proven or doubted.
-func (p *plan) gatherProofs(tenants []tenant, now time.Time) {
-	there, troubles := false, 0
-	for i := range tenants {
-		one := &tenants[i]
-		if one.deleted || p.goal(one) != p.target {
+// assessTarget determines whether the target is tried, proven or suspect.
+func (p *plan) assessTarget(instances []instanceState, now time.Time) {
+	canTry, unhealthy := false, 0
+	for i := range instances {
+		instance := &instances[i]
+		if instance.deleted || p.desiredBuild(instance) != p.target {
 			continue
 		}
-		there = there || one.served && !one.hibernated && !one.suspended
-		if one.pin == p.target {
-			p.tried = p.tried || one.isProven() && !one.hibernated
-			p.proven = p.proven || one.soaked(now, p.options.Soak)
-			if one.gaveUp(now, p.options.Soak) {
-				troubles++
+		canTry = canTry || instance.everServed && !instance.hibernated && !instance.suspended
+		if instance.build == p.target {
+			p.tried = p.tried || instance.wasHealthy() && !instance.hibernated
+			p.proven = p.proven || instance.hasSoaked(now, p.options.Soak)
+			if instance.failedToBecomeHealthy(now, p.options.Soak) {
+				unhealthy++
 			}
 		}
 	}
-	p.proven = p.proven || !there
-	p.doubted = !p.tried && troubles >= manyTroubles
+	p.proven = p.proven || !canTry
+	p.suspect = !p.tried && unhealthy >= suspectThreshold
 }
 
-// A survey summarizes the Instances for the choice of the next ones to move.
-type survey struct {
-	// moving Instances are on their way, behind ones still have to move, and candidates may
-	// move.
-	moving, behind int
-	candidates     []*tenant
-	// kept Instances are moved by the previous plan and may still move.
-	kept []*tenant
-	// trying is the first Instance on its way to the target. soaking is the first one that
-	// has reached it and not completed its soak.
-	trying, soaking *tenant
+// A summary counts and groups the Instances for selecting the next moves.
+type summary struct {
+	// movingCount and behindCount are the numbers of Instances that are moving and that
+	// still have to move. candidates may move but are not scheduled yet.
+	movingCount, behindCount int
+	candidates               []*instanceState
+	// scheduled holds the Instances that the previous plan scheduled and that may still move.
+	scheduled []*instanceState
+	// firstMoving is the first Instance that is moving to the target, and firstSoaking the
+	// Instance whose soak ends first. Either may be nil.
+	firstMoving, firstSoaking *instanceState
 }
 
-func (p *plan) survey(tenants []tenant, before *plan, now time.Time) survey {
-	var found survey
-	for i := range tenants {
-		one := &tenants[i]
+func (p *plan) summarize(instances []instanceState, previous *plan, now time.Time) summary {
+	var result summary
+	for i := range instances {
+		instance := &instances[i]
 		switch {
-		case one.deleted, one.isNew():
-		case one.pin == p.goal(one):
-			p.surveyArrived(&found, one, now)
-			if before.told(one) && p.isMoving(one, now) {
-				p.arriving[one.uid] = true
+		case instance.deleted, instance.isNew():
+		case instance.build == p.desiredBuild(instance):
+			p.addArrived(&result, instance, now)
+			if previous.isScheduled(instance) && p.isMoving(instance, now) {
+				p.arriving[instance.uid] = true
 			}
-		case p.mayMove(one, now) && before.told(one):
-			found.kept = append(found.kept, one)
-			found.behind++
-		case p.mayMove(one, now):
-			found.candidates = append(found.candidates, one)
-			found.behind++
+		case p.mayMove(instance, now) && previous.isScheduled(instance):
+			result.scheduled = append(result.scheduled, instance)
+			result.behindCount++
+		case p.mayMove(instance, now):
+			result.candidates = append(result.candidates, instance)
+			result.behindCount++
 		default:
-			found.behind++
+			result.behindCount++
 		}
 	}
-	return found
+	return result
 }
 
-// surveyArrived counts an Instance that runs its goal build.
-func (p *plan) surveyArrived(found *survey, one *tenant, now time.Time) {
-	if p.isMoving(one, now) {
-		found.moving++
+// addArrived adds an Instance that runs its desired build to the summary.
+func (p *plan) addArrived(result *summary, instance *instanceState, now time.Time) {
+	if p.isMoving(instance, now) {
+		result.movingCount++
 	}
 	switch {
-	case one.pin != p.target:
-	case p.hasFailed(one, now):
-		p.failed = first(p.failed, one)
-	case p.isMoving(one, now):
-		found.trying = first(found.trying, one)
-	case p.isSoaking(one, now):
-		if found.soaking == nil || p.soaksBefore(one, found.soaking) {
-			found.soaking = one
+	case instance.build != p.target:
+	case p.hasFailed(instance, now):
+		p.failed = firstByName(p.failed, instance)
+	case p.isMoving(instance, now):
+		result.firstMoving = firstByName(result.firstMoving, instance)
+	case p.isSoaking(instance, now):
+		if result.firstSoaking == nil || p.soakEndsBefore(instance, result.firstSoaking) {
+			result.firstSoaking = instance
 		}
 	}
 }
 
-// soaksBefore reports whether the soak of one Instance ends before the soak of the
-// other. The name decides if both end at the same time.
-func (p *plan) soaksBefore(one, other *tenant) bool {
-	return cmp.Or(one.soakEnd(p.options.Soak).Compare(other.soakEnd(p.options.Soak)), compare(one, other)) < 0
+// soakEndsBefore reports whether a completes its soak before b. Ties are broken by name.
+func (p *plan) soakEndsBefore(a, b *instanceState) bool {
+	return cmp.Or(a.soakEnd(p.options.Soak).Compare(b.soakEnd(p.options.Soak)), compareNames(a, b)) < 0
 }
 
-// choose chooses the Instances that move next: a single one until the target is proven,
-// then as many as the limit on moving Instances allows.
-func (p *plan) choose(found survey) {
-	for _, one := range found.kept {
-		p.moves[one.uid] = true
+// selectMoves selects the Instances that move next: a single Instance until the target is
+// proven, and then as many as the limit allows.
+func (p *plan) selectMoves(result summary) {
+	for _, instance := range result.scheduled {
+		p.moves[instance.uid] = true
 	}
-	onTheirWay := found.moving + len(found.kept)
+	moving := result.movingCount + len(result.scheduled)
 	switch {
 	case p.proven:
-		slices.SortFunc(found.candidates, compare)
-		for _, one := range found.candidates[:min(len(found.candidates), max(p.options.Limit-onTheirWay, 0))] {
-			p.moves[one.uid] = true
+		slices.SortFunc(result.candidates, compareNames)
+		for _, instance := range result.candidates[:min(len(result.candidates), max(p.options.Limit-moving, 0))] {
+			p.moves[instance.uid] = true
 		}
-	case p.needsSoak(found):
-		p.canary = found.soaking
-	case onTheirWay > 0:
-		p.canary = found.trying
-		for _, one := range found.kept {
-			p.canary = first(p.canary, one)
+	case p.waitsForSoak(result):
+		p.canary = result.firstSoaking
+	case moving > 0:
+		p.canary = result.firstMoving
+		for _, instance := range result.scheduled {
+			p.canary = firstByName(p.canary, instance)
 		}
 	case p.options.Limit > 0:
-		if p.canary = p.chooseCanary(found.candidates); p.canary != nil {
+		if p.canary = p.selectCanary(result.candidates); p.canary != nil {
 			p.moves[p.canary.uid] = true
 		}
 	}
 }
 
-// needsSoak reports whether the rollout waits for the soak of an Instance that has
-// reached the target: because other Instances depend on it, or because it started as the
-// soak of a canary.
-func (p *plan) needsSoak(found survey) bool {
-	return found.soaking != nil && (found.behind > 0 || found.soaking.saysCanary())
+// waitsForSoak reports whether the rollout waits until an Instance on the target has
+// soaked, either because other Instances still have to move or because that Instance is
+// the canary.
+func (p *plan) waitsForSoak(result summary) bool {
+	return result.firstSoaking != nil && (result.behindCount > 0 || result.firstSoaking.wasCanary())
 }
 
-// chooseCanary chooses the first ready Instance by name, or if none is ready, the first
-// Instance that was ready before its current build.
-func (p *plan) chooseCanary(candidates []*tenant) *tenant {
-	var ready, other *tenant
-	for _, one := range candidates {
+// selectCanary selects the first ready Instance by name or, if none is ready, the first
+// Instance that was ready before it moved to its current build.
+func (p *plan) selectCanary(candidates []*instanceState) *instanceState {
+	var ready, fallback *instanceState
+	for _, instance := range candidates {
 		switch {
-		case p.goal(one) != p.target || one.hibernated || !one.served:
-		case one.ready:
-			ready = first(ready, one)
-		case !one.isProven():
-			other = first(other, one)
+		case p.desiredBuild(instance) != p.target || instance.hibernated || !instance.everServed:
+		case instance.ready:
+			ready = firstByName(ready, instance)
+		case !instance.wasHealthy():
+			fallback = firstByName(fallback, instance)
 		}
 	}
 	if ready != nil {
 		return ready
 	}
-	return other
+	return fallback
 }
 
-func (p *plan) stateOf(found survey) State {
-	onTheirWay := found.moving + len(p.moves)
+func (p *plan) currentState(result summary) State {
+	moving := result.movingCount + len(p.moves)
 	switch {
 	case p.failed != nil:
 		return Halted
-	case p.proven && onTheirWay > 0:
+	case p.proven && moving > 0:
 		return Rolling
 	case p.proven:
 		return Idle
-	case p.canary != nil && p.canary == found.soaking:
+	case p.canary != nil && p.canary == result.firstSoaking:
 		return Soaking
-	case onTheirWay > 0:
+	case moving > 0:
 		return Canary
 	}
 	return Idle
 }
 
-// lastProven returns the build, other than the target, on which most Instances were last
-// healthy. Ties are resolved by the newer revision, then by the later name. Without such
-// a build, it returns the target.
-func (p *plan) lastProven(tenants []tenant) v1alpha1.ServerBuild {
+// commonHealthyBuild returns the build, other than the target, on which most Instances
+// were last healthy. Ties go to the newer revision, then to the later image name. If there
+// is no such build, it returns the target.
+func (p *plan) commonHealthyBuild(instances []instanceState) v1alpha1.ServerBuild {
 	counts := map[v1alpha1.ServerBuild]int{}
-	for i := range tenants {
-		if one := &tenants[i]; !one.deleted && one.proven != (v1alpha1.ServerBuild{}) && one.proven != p.target {
-			counts[one.proven]++
+	for i := range instances {
+		if instance := &instances[i]; !instance.deleted && instance.lastHealthy != (v1alpha1.ServerBuild{}) && instance.lastHealthy != p.target {
+			counts[instance.lastHealthy]++
 		}
 	}
 	best := p.target
-	for pin, count := range counts {
-		if best == p.target || cmp.Or(cmp.Compare(count, counts[best]), cmp.Compare(pin.Revision, best.Revision), cmp.Compare(pin.Image, best.Image)) > 0 {
-			best = pin
+	for build, count := range counts {
+		if best == p.target || cmp.Or(cmp.Compare(count, counts[best]), cmp.Compare(build.Revision, best.Revision), cmp.Compare(build.Image, best.Image)) > 0 {
+			best = build
 		}
 	}
 	return best
 }
 
-// goal returns the build that an Instance must eventually run: the target, or the image
-// that its spec names with the target's revision.
-func (p *plan) goal(one *tenant) v1alpha1.ServerBuild {
-	if one.image == "" {
+// desiredBuild returns the build that an Instance must eventually run: the target, or the
+// image in its spec at the target's revision.
+func (p *plan) desiredBuild(instance *instanceState) v1alpha1.ServerBuild {
+	if instance.image == "" {
 		return p.target
 	}
-	return v1alpha1.ServerBuild{Image: one.image, Revision: p.target.Revision}
+	return v1alpha1.ServerBuild{Image: instance.image, Revision: p.target.Revision}
 }
 
-// mayMove reports whether an Instance that is behind may move as soon as its turn comes.
-func (p *plan) mayMove(one *tenant, now time.Time) bool {
-	return !one.wantsAnotherImage() && p.hindrance(one, now) == ""
+// mayMove reports whether an outdated Instance may move as soon as its turn comes.
+func (p *plan) mayMove(instance *instanceState, now time.Time) bool {
+	return !instance.requestsOtherImage() && p.blockingReason(instance, now) == ""
 }
 
-// wantsAnotherImage reports whether the spec names an image that the Instance does not
-// run yet. It moves to that image immediately: changes of its own spec do not wait for
-// other Instances.
-func (t *tenant) wantsAnotherImage() bool { return t.image != "" && t.image != t.pin.Image }
+// requestsOtherImage reports whether the spec names an image that the Instance does not
+// run yet. The Instance moves to that image immediately, because spec changes do not wait
+// for other Instances.
+func (s *instanceState) requestsOtherImage() bool { return s.image != "" && s.image != s.build.Image }
 
-// told reports whether the plan moves an Instance that is not known to have finished.
-func (p *plan) told(one *tenant) bool {
-	return p != nil && (p.moves[one.uid] || p.arriving[one.uid])
+// isScheduled reports whether the plan moves an Instance whose move has not completed yet.
+// A nil plan schedules no Instance.
+func (p *plan) isScheduled(instance *instanceState) bool {
+	return p != nil && (p.moves[instance.uid] || p.arriving[instance.uid])
 }
 
-// isMoving reports whether an Instance is on its way to its goal: it runs the goal build
-// and is neither healthy on it nor known to have failed. An Instance whose pods were
-// never ready has nothing to lose and does not count against the limit.
-func (p *plan) isMoving(one *tenant, now time.Time) bool {
-	return one.pin == p.goal(one) && !one.isProven() && one.served && !one.suspended && !one.paused &&
-		one.fault(now, p.options.Soak) == noFault && !p.hasFailed(one, now)
+// isMoving reports whether an Instance runs its desired build and has neither become
+// healthy nor failed on it. An Instance whose pods were never ready does not count
+// against the limit, because it serves no requests.
+func (p *plan) isMoving(instance *instanceState, now time.Time) bool {
+	return instance.build == p.desiredBuild(instance) && !instance.wasHealthy() && instance.everServed && !instance.suspended && !instance.paused &&
+		instance.fault(now, p.options.Soak) == noFault && !p.hasFailed(instance, now)
 }
 
 // isSoaking reports whether an Instance is healthy on the target and has not completed
 // its soak.
-func (p *plan) isSoaking(one *tenant, now time.Time) bool {
-	return one.isProven() && !one.hibernated && !one.suspended &&
-		!one.soaked(now, p.options.Soak) && one.fault(now, p.options.Soak) == noFault
+func (p *plan) isSoaking(instance *instanceState, now time.Time) bool {
+	return instance.wasHealthy() && !instance.hibernated && !instance.suspended &&
+		!instance.hasSoaked(now, p.options.Soak) && instance.fault(now, p.options.Soak) == noFault
 }
 
 // hasFailed reports whether the target failed on an Instance whose pods had been ready
 // before. A retried Instance counts as failed until the result is known.
-func (p *plan) hasFailed(one *tenant, now time.Time) bool {
-	if one.pin != p.target || p.goal(one) != p.target || !one.served {
+func (p *plan) hasFailed(instance *instanceState, now time.Time) bool {
+	if instance.build != p.target || p.desiredBuild(instance) != p.target || !instance.everServed {
 		return false
 	}
-	switch one.fault(now, p.options.Soak) {
+	switch instance.fault(now, p.options.Soak) {
 	case serverFault:
 		return true
-	case unclearFault:
+	case unknownFault:
 		return !p.tried
-	case tenantFault:
-		return p.doubted && one.gaveUp(now, p.options.Soak)
+	case instanceFault:
+		return p.suspect && instance.failedToBecomeHealthy(now, p.options.Soak)
 	case noFault:
-		return !one.isProven() && one.says(ReasonFailed)
+		return !instance.wasHealthy() && instance.hasServerReason(ReasonFailed)
 	}
 	return false
 }
 
-// concerns returns the name of the Instance that the state is about, or an empty string.
-func (p *plan) concerns() string {
+// subject returns the name of the failed Instance or the canary, or an empty string.
+func (p *plan) subject() string {
 	switch {
 	case p.failed != nil:
 		return p.failed.key.String()
@@ -318,14 +318,15 @@ func (p *plan) concerns() string {
 	return ""
 }
 
-// first returns the first of two tenants by namespace and name. Either may be nil.
-func first(one, other *tenant) *tenant {
-	if one == nil || other != nil && compare(other, one) < 0 {
-		return other
+// firstByName returns the Instance that sorts first by namespace and name. Either may be
+// nil.
+func firstByName(a, b *instanceState) *instanceState {
+	if a == nil || b != nil && compareNames(b, a) < 0 {
+		return b
 	}
-	return one
+	return a
 }
 
-func compare(one, other *tenant) int {
-	return cmp.Or(cmp.Compare(one.key.Namespace, other.key.Namespace), cmp.Compare(one.key.Name, other.key.Name))
+func compareNames(a, b *instanceState) int {
+	return cmp.Or(cmp.Compare(a.key.Namespace, b.key.Namespace), cmp.Compare(a.key.Name, b.key.Name))
 }

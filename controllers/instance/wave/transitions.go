@@ -11,39 +11,39 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/conditions"
 )
 
-// Reasons of events that are not reasons of conditions.
+// Reasons of events that are not condition reasons.
 const (
 	reasonServerCanary = "ServerCanary"
 	reasonServerPassed = "ServerPassed"
 	reasonServerHalted = "ServerHalted"
 )
 
-// Transitions returns the events for a change from one status of an Instance to the
-// next: it became the canary, it completed its soak as canary, or it halted the rollout.
-// Waiting for other Instances is not an event.
+// Transitions returns the events for a change of an Instance's conditions: the Instance
+// became the canary, passed its soak as the canary, or halted the rollout. Waiting for
+// other Instances is not an event.
 func Transitions(before, after []metav1.Condition) []conditions.Event {
-	was, is := reasonOf(before), reasonOf(after)
-	if was == is {
+	previous, current := serverReason(before), serverReason(after)
+	if previous == current {
 		return nil
 	}
 	message := ""
-	if told := meta.FindStatusCondition(after, v1alpha1.ConditionServerUpToDate); told != nil {
-		message = told.Message
+	if condition := meta.FindStatusCondition(after, v1alpha1.ConditionServerUpToDate); condition != nil {
+		message = condition.Message
 	}
 	switch {
-	case is == ReasonCanary:
+	case current == ReasonCanary:
 		return []conditions.Event{{Type: corev1.EventTypeNormal, Reason: reasonServerCanary, Message: message}}
-	case is == ReasonCurrent && (was == ReasonSoaking || was == ReasonCanary):
+	case current == ReasonCurrent && (previous == ReasonSoaking || previous == ReasonCanary):
 		return []conditions.Event{{Type: corev1.EventTypeNormal, Reason: reasonServerPassed, Message: message + ": the canary has soaked, and the rollout continues"}}
-	case is == ReasonFailed:
+	case current == ReasonFailed:
 		return []conditions.Event{{Type: corev1.EventTypeWarning, Reason: reasonServerHalted, Message: message}}
 	}
 	return nil
 }
 
-func reasonOf(conditions []metav1.Condition) Reason {
-	if told := meta.FindStatusCondition(conditions, v1alpha1.ConditionServerUpToDate); told != nil {
-		return Reason(told.Reason)
+func serverReason(conditions []metav1.Condition) Reason {
+	if condition := meta.FindStatusCondition(conditions, v1alpha1.ConditionServerUpToDate); condition != nil {
+		return Reason(condition.Reason)
 	}
 	return ""
 }

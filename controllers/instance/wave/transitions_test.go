@@ -14,7 +14,7 @@ import (
 
 func TestTransitions(t *testing.T) {
 	t.Parallel()
-	says := func(reason Reason) []metav1.Condition {
+	conditionsWith := func(reason Reason) []metav1.Condition {
 		if reason == "" {
 			return nil
 		}
@@ -27,14 +27,14 @@ func TestTransitions(t *testing.T) {
 		"nothing yet":              {"", "", ""},
 		"a new one":                {"", ReasonNotReady, ""},
 		"a new one is there":       {ReasonNotReady, ReasonCurrent, ""},
-		"waits":                    {ReasonCurrent, ReasonWaitingForTurn, ""},
-		"waits for a halted one":   {ReasonWaitingForTurn, ReasonHalted, ""},
-		"the canary":               {ReasonWaitingForTurn, ReasonCanary, "Normal ServerCanary"},
+		"waits":                    {ReasonCurrent, ReasonQueued, ""},
+		"waits for a halted one":   {ReasonQueued, ReasonHalted, ""},
+		"the canary":               {ReasonQueued, ReasonCanary, "Normal ServerCanary"},
 		"still the canary":         {ReasonCanary, ReasonCanary, ""},
 		"the canary soaks":         {ReasonCanary, ReasonSoaking, ""},
 		"the canary passed":        {ReasonSoaking, ReasonCurrent, "Normal ServerPassed"},
 		"passed without a soak":    {ReasonCanary, ReasonCurrent, "Normal ServerPassed"},
-		"the canary is replaced":   {ReasonCanary, ReasonOwnTrouble, ""},
+		"the canary is replaced":   {ReasonCanary, ReasonInstanceUnhealthy, ""},
 		"the canary failed":        {ReasonCanary, ReasonFailed, "Warning ServerHalted"},
 		"failed in the soak":       {ReasonSoaking, ReasonFailed, "Warning ServerHalted"},
 		"failed later":             {ReasonNotReady, ReasonFailed, "Warning ServerHalted"},
@@ -43,17 +43,17 @@ func TestTransitions(t *testing.T) {
 		"failed, and well at last": {ReasonFailed, ReasonCurrent, ""},
 	} {
 		got := ""
-		for _, note := range Transitions(says(test.was), says(test.is)) {
-			got += note.Type + " " + note.Reason
-			if len(note.Message) < 3 || note.Message[:3] != "why" {
-				t.Errorf("%s: the message is %q", name, note.Message)
+		for _, event := range Transitions(conditionsWith(test.was), conditionsWith(test.is)) {
+			got += event.Type + " " + event.Reason
+			if len(event.Message) < 3 || event.Message[:3] != "why" {
+				t.Errorf("%s: got message %q, want the prefix why", name, event.Message)
 			}
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if got := Transitions(nil, says(ReasonFailed)); len(got) != 1 || got[0].Type != corev1.EventTypeWarning {
+	if got := Transitions(nil, conditionsWith(ReasonFailed)); len(got) != 1 || got[0].Type != corev1.EventTypeWarning {
 		t.Errorf("a first failure: got events %v, want one warning", got)
 	}
 }

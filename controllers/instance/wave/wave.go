@@ -9,16 +9,15 @@
 //
 // A plan is a pure function of the known state of all Instances, and a decision is a
 // pure function of a plan and one Instance. The only state kept in memory is the set
-// of Instances that must move and have not done so yet, so a restarted operator resumes
-// the rollout.
+// of scheduled moves, so a restarted operator resumes the rollout.
 //
-//	wave.go          reads all Instances, plans, and requests reconciles
-//	tenant.go        the state of one Instance
-//	fault.go         the cause of an unhealthy Instance
-//	plan.go          which Instances move, and the state of the rollout
-//	decision.go      the decision and messages for one Instance
-//	window.go        maintenance windows
-//	transitions.go   events
+//	wave.go            reads all Instances, plans, and requests reconciles
+//	instance_state.go  the state of one Instance
+//	fault.go           the cause of an unhealthy Instance
+//	plan.go            the next moves and the state of the rollout
+//	decision.go        the decision and messages for one Instance
+//	window.go          maintenance windows
+//	transitions.go     events
 package wave
 
 import (
@@ -37,47 +36,45 @@ import (
 )
 
 const (
-	// lookInterval is the interval between looks at all Instances.
-	lookInterval = 10 * time.Second
-	// freshness is the maximum age of the plan from which the build of a new Instance is
-	// chosen.
-	freshness = time.Second
-	// tellLimit is how many Instances per look are reconciled only to update their
-	// condition. A halt concerns all waiting Instances, and their reconciles must not delay
-	// others.
-	tellLimit = 200
+	// planInterval is the interval at which the rollout is planned.
+	planInterval = 10 * time.Second
+	// maxPlanAge is the maximum age of a plan that selects the build of a new Instance.
+	maxPlanAge = time.Second
+	// maxConditionUpdates is the maximum number of Instances per plan that are reconciled
+	// only to update their condition. A halt affects all waiting Instances, and their
+	// reconciles must not delay others.
+	maxConditionUpdates = 200
 )
 
-// Options are the administrator's settings for rollouts.
+// Options configure a Wave.
 type Options struct {
 	// Limit is how many Instances may move at the same time.
 	Limit int
-	// Soak is how long an Instance must be healthy on a build to prove it.
+	// Soak is how long an Instance must be healthy on a build before the build is proven.
 	Soak time.Duration
 }
 
-// A Wave observes all Instances and decides for each which build it runs. The Instance
-// moves in its own next reconcile, which the Wave requests.
+// A Wave observes all Instances and decides which build each Instance runs. An Instance
+// moves in its next reconcile, which the Wave requests.
 type Wave struct {
 	reader  client.Reader
 	target  v1alpha1.ServerBuild
 	options Options
 	now     func() time.Time
-	// Interval is the interval between looks at all Instances.
+	// Interval is the interval at which the Wave plans.
 	Interval time.Duration
-	// Visits receives the requested reconciles.
-	Visits chan event.TypedGenericEvent[*v1alpha1.Instance]
+	// Requests receives the Instances to reconcile.
+	Requests chan event.TypedGenericEvent[*v1alpha1.Instance]
 
 	mutex sync.Mutex
-	// plan is derived from tenants, read at the time of the last look. Nil before the first
-	// look.
-	plan    *plan
-	tenants []tenant
-	looked  time.Time
-	// asked are the decisions for which a reconcile was requested and which the Instances'
-	// conditions do not show yet.
-	asked   map[types.UID]Decision
-	reasons map[Reason]int
+	// plan was derived from instances at plannedAt. It is nil until the first plan.
+	plan      *plan
+	instances []instanceState
+	plannedAt time.Time
+	// requested holds the decisions for which a reconcile was requested and that the
+	// Instances' conditions do not report yet.
+	requested map[types.UID]Decision
+	reasons   map[Reason]int
 }
 
 // New creates a Wave that moves Instances to target.
@@ -87,8 +84,8 @@ func New(reader client.Reader, target v1alpha1.ServerBuild, options Options) *Wa
 		target:   target,
 		options:  options,
 		now:      time.Now,
-		Interval: lookInterval,
-		Visits:   make(chan event.TypedGenericEvent[*v1alpha1.Instance]),
+		Interval: planInterval,
+		Requests: make(chan event.TypedGenericEvent[*v1alpha1.Instance]),
 	}
 }
 
@@ -109,25 +106,24 @@ func (w *Wave) Start(ctx context.Context) error {
 	}
 }
 
-// Decide returns the decision for one Instance, based on the last plan. For a new
-// Instance it plans again immediately, so that the Instance never starts on a build that
-// has just failed. It returns an error only if there is no plan yet and none can be
-// made.
+// Decide returns the decision for one Instance, based on the latest plan. For a new
+// Instance, it replans immediately, so that the Instance never starts on a build that has
+// just failed. It returns an error only if the required plan cannot be made.
 func (w *Wave) Decide(ctx context.Context, instance *v1alpha1.Instance) (Decision, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
-	now, one := w.now(), tenantOf(instance)
-	if w.plan == nil || one.isNew() && now.Sub(w.looked) > freshness {
-		if err := w.look(ctx, now); err != nil {
+	now, state := w.now(), newInstanceState(instance)
+	if w.plan == nil || state.isNew() && now.Sub(w.plannedAt) > maxPlanAge {
+		if err := w.refresh(ctx, now); err != nil {
 			return Decision{}, fmt.Errorf("planning the server image rollout: %w", err)
 		}
 	}
-	return w.plan.decide(&one, now), nil
+	return w.plan.decide(&state, now), nil
 }
 
-// Summary returns the state of the rollout and the number of Instances by reason. looked
-// is false before the first look.
-func (w *Wave) Summary() (state State, reasons map[Reason]int, looked bool) {
+// Summary returns the state of the rollout and the number of Instances by reason. planned
+// is false until the first plan.
+func (w *Wave) Summary() (state State, reasons map[Reason]int, planned bool) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.reasons == nil {
@@ -136,9 +132,9 @@ func (w *Wave) Summary() (state State, reasons map[Reason]int, looked bool) {
 	return w.plan.state, maps.Clone(w.reasons), true
 }
 
-// advance plans, and requests the reconciles that follow from the plan.
+// advance plans the rollout and requests the resulting reconciles.
 func (w *Wave) advance(ctx context.Context) error {
-	due, err := w.lookForVisits(ctx)
+	due, err := w.refreshAndListDue(ctx)
 	if err != nil {
 		return err
 	}
@@ -146,7 +142,7 @@ func (w *Wave) advance(ctx context.Context) error {
 		instance := &v1alpha1.Instance{}
 		instance.Namespace, instance.Name = key.Namespace, key.Name
 		select {
-		case w.Visits <- event.TypedGenericEvent[*v1alpha1.Instance]{Object: instance}:
+		case w.Requests <- event.TypedGenericEvent[*v1alpha1.Instance]{Object: instance}:
 		case <-ctx.Done():
 			return nil
 		}
@@ -154,70 +150,70 @@ func (w *Wave) advance(ctx context.Context) error {
 	return nil
 }
 
-func (w *Wave) lookForVisits(ctx context.Context) ([]client.ObjectKey, error) {
+func (w *Wave) refreshAndListDue(ctx context.Context) ([]client.ObjectKey, error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	now := w.now()
-	if err := w.look(ctx, now); err != nil {
+	if err := w.refresh(ctx, now); err != nil {
 		return nil, err
 	}
-	return w.dueVisits(now), nil
+	return w.dueInstances(now), nil
 }
 
-// look reads all Instances and plans. It reads them from the cache without copying,
+// refresh reads all Instances and replans. It reads them from the cache without copying,
 // because nothing modifies them.
-func (w *Wave) look(ctx context.Context, now time.Time) error {
+func (w *Wave) refresh(ctx context.Context, now time.Time) error {
 	var list v1alpha1.InstanceList
 	if err := w.reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("listing Instances: %w", err)
 	}
-	w.tenants = w.tenants[:0]
+	w.instances = w.instances[:0]
 	for i := range list.Items {
-		w.tenants = append(w.tenants, tenantOf(&list.Items[i]))
+		w.instances = append(w.instances, newInstanceState(&list.Items[i]))
 	}
-	w.consider(ctx, now)
+	w.replan(ctx, now)
 	return nil
 }
 
-// consider plans with the tenants of the last look.
-func (w *Wave) consider(ctx context.Context, now time.Time) {
+// replan makes a plan from the Instances that were last read.
+func (w *Wave) replan(ctx context.Context, now time.Time) {
 	before := Idle
 	if w.plan != nil {
 		before = w.plan.state
 	}
-	w.plan, w.looked = newPlan(w.target, w.options, w.tenants, w.plan, now), now
+	w.plan, w.plannedAt = newPlan(w.target, w.options, w.instances, w.plan, now), now
 	if w.plan.state != before {
-		log.FromContext(ctx).Info("server image rollout changed state", "state", w.plan.state, "image", w.target.Image, "instance", w.plan.concerns())
+		log.FromContext(ctx).Info("server image rollout changed state", "state", w.plan.state, "image", w.target.Image, "instance", w.plan.subject())
 	}
 }
 
-// dueVisits returns the Instances whose condition does not show their decision and that
-// were not requested to reconcile before. Instances that move come first.
-func (w *Wave) dueVisits(now time.Time) []client.ObjectKey {
+// dueInstances returns the Instances whose condition does not report their decision and
+// for which no reconcile was requested yet. Moving Instances come first.
+func (w *Wave) dueInstances(now time.Time) []client.ObjectKey {
 	var moves, others []client.ObjectKey
-	asked := map[types.UID]Decision{}
+	requested := map[types.UID]Decision{}
 	w.reasons = map[Reason]int{}
-	for i := range w.tenants {
-		one := &w.tenants[i]
-		if one.deleted || one.isNew() {
+	for i := range w.instances {
+		instance := &w.instances[i]
+		if instance.deleted || instance.isNew() {
 			continue
 		}
-		decision := w.plan.decide(one, now)
+		decision := w.plan.decide(instance, now)
 		w.reasons[decision.Reason]++
-		if one.tells(decision) {
+		if instance.hasReported(decision) {
 			continue
 		}
 		switch {
-		case w.asked[one.uid] == decision:
-		case w.plan.moves[one.uid]:
-			moves = append(moves, one.key)
-		case len(others) < tellLimit:
-			others = append(others, one.key)
+		case w.requested[instance.uid] == decision:
+		case w.plan.moves[instance.uid]:
+			moves = append(moves, instance.key)
+		case len(others) < maxConditionUpdates:
+			others = append(others, instance.key)
 		default:
 			continue
 		}
-		asked[one.uid] = decision
+		requested[instance.uid] = decision
 	}
-	w.asked = asked
+	w.requested = requested
 	return append(moves, others...)
 }

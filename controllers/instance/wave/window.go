@@ -12,35 +12,35 @@ import (
 )
 
 // Opening returns when a window opens next, or now if it is open. Times are wall clock
-// times: an hour that the clock skips does not open the window, and an hour that it
-// repeats opens it twice. The error names the invalid part of the window and the remedy.
+// times: an hour skipped by a clock change does not open the window, and a repeated hour
+// opens it twice. The error names the invalid field of the window and the remedy.
 func Opening(window v1alpha1.MaintenanceWindow, now time.Time) (time.Time, error) {
-	zone, err := zoneOf(window.TimeZone)
+	location, err := loadLocation(window.TimeZone)
 	if err != nil {
 		return time.Time{}, err
 	}
-	start, err := sinceMidnight(window.Start)
+	start, err := parseTimeOfDay(window.Start)
 	if err != nil {
 		return time.Time{}, err
 	}
-	end, err := sinceMidnight(window.End)
+	end, err := parseTimeOfDay(window.End)
 	if err != nil {
 		return time.Time{}, err
 	}
 	if start == end {
-		return time.Time{}, fmt.Errorf("the window is from %s to %s: use two different times", window.Start, window.End)
+		return time.Time{}, fmt.Errorf("invalid maintenance window from %s to %s: expected different start and end times", window.Start, window.End)
 	}
-	return nextWithin(start, (end-start+day)%day, now.In(zone)), nil
+	return nextWithin(start, (end-start+day)%day, now.In(location)), nil
 }
 
 const day = 24 * time.Hour
 
-// nextWithin returns the first time, not before now, at which the wall clock in now's
-// time zone is within length after start. Between two clock changes, this is plain
+// nextWithin returns the first time at or after now at which the wall clock in now's time
+// zone is between start and start plus length. Between two clock changes, this is plain
 // addition.
 func nextWithin(start, length time.Duration, now time.Time) time.Time {
 	for {
-		since := (clock(now) - start + day) % day
+		since := (timeOfDay(now) - start + day) % day
 		if since < length {
 			return now
 		}
@@ -53,40 +53,40 @@ func nextWithin(start, length time.Duration, now time.Time) time.Time {
 	}
 }
 
-// clock returns the time of day on the wall clock.
-func clock(at time.Time) time.Duration {
+// timeOfDay returns the wall clock time as the duration since midnight.
+func timeOfDay(at time.Time) time.Duration {
 	hour, minute, second := at.Clock()
 	return time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute +
 		time.Duration(second)*time.Second + time.Duration(at.Nanosecond())
 }
 
-// sinceMidnight parses a time of day.
-func sinceMidnight(of v1alpha1.TimeOfDay) (time.Duration, error) {
-	at, err := time.Parse("15:04", string(of))
+// parseTimeOfDay parses a time of day as the duration since midnight.
+func parseTimeOfDay(text v1alpha1.TimeOfDay) (time.Duration, error) {
+	at, err := time.Parse("15:04", string(text))
 	if err != nil {
-		return 0, fmt.Errorf("invalid time of day %q: use HH:MM, such as 02:30", of)
+		return 0, fmt.Errorf("invalid time of day %q: expected HH:MM, such as 02:30", text)
 	}
-	return clock(at), nil
+	return timeOfDay(at), nil
 }
 
-// zones caches the loaded time zones by name.
-var zones sync.Map
+// locations caches the loaded time zones by name.
+var locations sync.Map
 
-// zoneOf returns a time zone by name. It defaults to UTC.
-func zoneOf(name string) (*time.Location, error) {
-	if known, ok := zones.Load(name); ok {
-		return known.(*time.Location), nil
+// loadLocation returns a time zone by name. An empty name means UTC.
+func loadLocation(name string) (*time.Location, error) {
+	if cached, ok := locations.Load(name); ok {
+		return cached.(*time.Location), nil
 	}
-	zone, err := time.LoadLocation(name)
+	location, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		return nil, fmt.Errorf("unknown time zone %q: use an IANA name, such as Europe/Berlin", name)
+		return nil, fmt.Errorf("unknown time zone %q: expected an IANA name, such as Europe/Berlin", name)
 	}
-	zones.Store(name, zone)
-	return zone, nil
+	locations.Store(name, location)
+	return location, nil
 }
 
-// isOpen reports whether a window is open. A nil window is always open, an invalid one
-// never.
+// isOpen reports whether a window is open. A nil window is always open, and an invalid
+// window never.
 func isOpen(window *v1alpha1.MaintenanceWindow, now time.Time) bool {
 	if window == nil {
 		return true
@@ -100,7 +100,7 @@ func describeOpening(window *v1alpha1.MaintenanceWindow, now time.Time) string {
 	if err != nil {
 		return "which never opens: " + err.Error()
 	}
-	return "which opens at " + utc(at)
+	return "which opens at " + formatTime(at)
 }
 
-func utc(at time.Time) string { return at.UTC().Format(time.RFC3339) }
+func formatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }

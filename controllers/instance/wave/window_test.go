@@ -48,40 +48,40 @@ func TestOpening(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := Opening(v1alpha1.MaintenanceWindow{Start: test.start, End: test.end, TimeZone: test.zone}, now)
-		if err != nil || utc(got) != test.want {
-			t.Errorf("%s: got %s, %v, want %s", name, utc(got), err, test.want)
+		if err != nil || formatTime(got) != test.want {
+			t.Errorf("%s: got %s, %v, want %s", name, formatTime(got), err, test.want)
 		}
 	}
 }
 
-func TestOpeningOfAWindowThatIsNone(t *testing.T) {
+func TestOpeningRejectsInvalidWindow(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		window v1alpha1.MaintenanceWindow
 		want   string
 	}{
-		"no such zone": {v1alpha1.MaintenanceWindow{Start: "02:00", End: "05:00", TimeZone: "Mars/Olympus"}, `unknown time zone "Mars/Olympus": use an IANA name, such as Europe/Berlin`},
+		"no such zone": {v1alpha1.MaintenanceWindow{Start: "02:00", End: "05:00", TimeZone: "Mars/Olympus"}, `unknown time zone "Mars/Olympus": expected an IANA name, such as Europe/Berlin`},
 		"local zone":   {v1alpha1.MaintenanceWindow{Start: "02:00", End: "05:00", TimeZone: "Local"}, `unknown time zone "Local"`},
-		"no start":     {v1alpha1.MaintenanceWindow{Start: "25:00", End: "05:00"}, `invalid time of day "25:00": use HH:MM, such as 02:30`},
+		"no start":     {v1alpha1.MaintenanceWindow{Start: "25:00", End: "05:00"}, `invalid time of day "25:00": expected HH:MM, such as 02:30`},
 		"no end":       {v1alpha1.MaintenanceWindow{Start: "02:00", End: "noon"}, `invalid time of day "noon"`},
-		"no length":    {v1alpha1.MaintenanceWindow{Start: "02:00", End: "02:00"}, "the window is from 02:00 to 02:00: use two different times"},
+		"no length":    {v1alpha1.MaintenanceWindow{Start: "02:00", End: "02:00"}, "invalid maintenance window from 02:00 to 02:00: expected different start and end times"},
 	} {
 		if _, err := Opening(test.window, noon); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v, want an error with %q", name, err, test.want)
 		}
 		if isOpen(&test.window, noon) {
-			t.Errorf("%s: it is open", name)
+			t.Errorf("%s: the invalid window is open", name)
 		}
 	}
 }
 
-// TestOpeningIsTheFirst compares Opening with checking the wall clock minute by minute.
-func TestOpeningIsTheFirst(t *testing.T) {
+// TestOpeningMatchesWallClock compares Opening with checking the wall clock minute by minute.
+func TestOpeningMatchesWallClock(t *testing.T) {
 	t.Parallel()
 	timeOfDay := rapid.Custom(func(t *rapid.T) v1alpha1.TimeOfDay {
 		return v1alpha1.TimeOfDay(fmt.Sprintf("%02d:%02d", rapid.IntRange(0, 23).Draw(t, "hour"), rapid.IntRange(0, 59).Draw(t, "minute")))
 	})
-	// Days around clock changes in some time zone.
+	// Clock changes happen around these days in some time zones.
 	days := []time.Time{
 		noon, time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC), time.Date(2026, 10, 25, 0, 0, 0, 0, time.UTC),
 		time.Date(2026, 4, 4, 12, 0, 0, 0, time.UTC), time.Date(2011, 12, 30, 0, 0, 0, 0, time.UTC),
@@ -90,7 +90,7 @@ func TestOpeningIsTheFirst(t *testing.T) {
 		start := timeOfDay.Draw(t, "start")
 		window := v1alpha1.MaintenanceWindow{
 			Start: start,
-			// The API rejects windows without a length.
+			// The API rejects windows whose start and end are equal.
 			End:      timeOfDay.Filter(func(end v1alpha1.TimeOfDay) bool { return end != start }).Draw(t, "end"),
 			TimeZone: rapid.SampledFrom([]string{"", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Kathmandu"}).Draw(t, "zone"),
 		}
@@ -104,17 +104,17 @@ func TestOpeningIsTheFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := now
-		for !shows(window, at.In(zone)) {
+		for !containsTime(window, at.In(zone)) {
 			at = at.Add(time.Minute)
 		}
 		if !got.Equal(at) {
-			t.Fatalf("at %s it opens at %s, not %s", utc(now), utc(got), utc(at))
+			t.Fatalf("at %s: got opening %s, want %s", formatTime(now), formatTime(got), formatTime(at))
 		}
 	})
 }
 
-// shows reports whether the wall clock shows a time within a window.
-func shows(window v1alpha1.MaintenanceWindow, at time.Time) bool {
+// containsTime reports whether a window contains the wall clock time.
+func containsTime(window v1alpha1.MaintenanceWindow, at time.Time) bool {
 	clock := v1alpha1.TimeOfDay(at.Format("15:04"))
 	if window.Start < window.End {
 		return window.Start <= clock && clock < window.End
