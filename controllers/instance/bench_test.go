@@ -39,23 +39,23 @@ const (
 // CPU time to reconcile a settled Instance, the writes it sends, and its memory. The CPU
 // time includes handling the watch event.
 func BenchmarkSettledInstances(b *testing.B) {
-	p := newHarnessWithoutOperator(b)
-	p.SetDefaultEventuallyTimeout(10 * time.Minute)
-	p.cluster.update(func(w *fakeCluster) { w.interval = 500 * time.Millisecond })
-	operator := p.startOperatorProcess()
+	h := newHarnessWithoutOperator(b)
+	h.SetDefaultEventuallyTimeout(10 * time.Minute)
+	h.cluster.update(func(c *fakeCluster) { c.interval = 500 * time.Millisecond })
+	operator := h.startOperatorProcess()
 	began := time.Now()
 	for i := range benchInstances {
-		p.mustCreate(p.newInstance(fmt.Sprintf("tenant-%03d", i)))
+		h.mustCreate(h.newInstance(fmt.Sprintf("tenant-%03d", i)))
 	}
-	p.Eventually(p.countReady).WithPolling(time.Second).Should(gomega.Equal(benchInstances))
+	h.Eventually(h.countReady).WithPolling(time.Second).Should(gomega.Equal(benchInstances))
 	ready := time.Since(began)
-	p.cluster.update(func(w *fakeCluster) { w.interval = time.Hour })
+	h.cluster.update(func(c *fakeCluster) { c.interval = time.Hour })
 	operator.waitUntilIdle()
 
 	for b.Loop() {
 		visits, writes, used := operator.reconcileCount(), operator.writeCount(), operator.cpuTime()
 		for range benchRounds {
-			p.triggerAllReconciles()
+			h.triggerAllReconciles()
 			operator.waitUntilIdle()
 		}
 		used = operator.cpuTime() - used
@@ -71,10 +71,10 @@ func BenchmarkSettledInstances(b *testing.B) {
 	b.ReportMetric(operator.residentMegabytes(), "MB-resident")
 }
 
-func (p *harness) countReady() int {
+func (h *harness) countReady() int {
 	count := 0
-	for _, object := range p.listObjects(&v1alpha1.InstanceList{}) {
-		if slices.Contains(p.conditionLines(object.GetName()), "Ready=True Ready") {
+	for _, object := range h.listObjects(&v1alpha1.InstanceList{}) {
+		if slices.Contains(h.conditionLines(object.GetName()), "Ready=True Ready") {
 			count++
 		}
 	}
@@ -82,12 +82,12 @@ func (p *harness) countReady() int {
 }
 
 // triggerAllReconciles makes the operator reconcile each Instance once.
-func (p *harness) triggerAllReconciles() {
-	p.t.Helper()
+func (h *harness) triggerAllReconciles() {
+	h.t.Helper()
 	patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"annotations":{"test.example/visit":%q}}}`, time.Now()))
-	for _, object := range p.listObjects(&v1alpha1.InstanceList{}) {
-		if err := p.Patch(p.t.Context(), object, patch); err != nil {
-			p.t.Fatal(err)
+	for _, object := range h.listObjects(&v1alpha1.InstanceList{}) {
+		if err := h.Patch(h.t.Context(), object, patch); err != nil {
+			h.t.Fatal(err)
 		}
 	}
 }
@@ -101,42 +101,42 @@ type operatorProcess struct {
 
 // startOperatorProcess builds the operator and runs it for the test's namespace until
 // the test ends.
-func (p *harness) startOperatorProcess() operatorProcess {
-	p.t.Helper()
-	folder := p.t.TempDir()
+func (h *harness) startOperatorProcess() operatorProcess {
+	h.t.Helper()
+	folder := h.t.TempDir()
 	binary, access := filepath.Join(folder, "operator"), filepath.Join(folder, "kubeconfig")
 	if output, err := exec.Command("go", "build", "-o", binary, "github.com/anamnesis-dev/anamnesis/controllers").CombinedOutput(); err != nil {
-		p.t.Fatalf("building the operator: %v\n%s", err, output)
+		h.t.Fatalf("building the operator: %v\n%s", err, output)
 	}
-	user, err := controlplanetest.Get(p.t).AddAdminUser("operator")
+	user, err := controlplanetest.Get(h.t).AddAdminUser("operator")
 	if err != nil {
-		p.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	content, err := user.KubeConfig()
 	if err != nil {
-		p.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	if err := os.WriteFile(access, content, 0o600); err != nil {
-		p.t.Fatal(err)
+		h.t.Fatal(err)
 	}
-	address := freeAddress(p.t)
-	command := exec.Command(binary, "--server-image="+serverImage, "--namespace="+p.namespace, "--namespaces="+p.namespace,
+	address := freeAddress(h.t)
+	command := exec.Command(binary, "--server-image="+serverImage, "--namespace="+h.namespace, "--namespaces="+h.namespace,
 		"--metrics-bind-address="+address, "--health-probe-bind-address=0")
 	command.Env = append(os.Environ(), "KUBECONFIG="+access)
 	var said bytes.Buffer
 	command.Stderr = &said
 	if err := command.Start(); err != nil {
-		p.t.Fatal(err)
+		h.t.Fatal(err)
 	}
-	p.t.Cleanup(func() {
+	h.t.Cleanup(func() {
 		if err := command.Process.Signal(syscall.SIGTERM); err != nil {
-			p.t.Error(err)
+			h.t.Error(err)
 		}
 		if err := command.Wait(); err != nil {
-			p.t.Errorf("the operator ended: %v\n%s", err, said.Bytes())
+			h.t.Errorf("the operator ended: %v\n%s", err, said.Bytes())
 		}
 	})
-	return operatorProcess{p.t, command.Process.Pid, "http://" + address + "/metrics"}
+	return operatorProcess{h.t, command.Process.Pid, "http://" + address + "/metrics"}
 }
 
 // freeAddress returns an unused address.
@@ -153,12 +153,12 @@ func freeAddress(t testing.TB) string {
 }
 
 // waitUntilIdle waits until the operator has used almost no CPU time in two seconds.
-func (o operatorProcess) waitUntilIdle() {
-	o.t.Helper()
+func (p operatorProcess) waitUntilIdle() {
+	p.t.Helper()
 	const blink = 20 * time.Millisecond
-	for last := o.cpuTime(); ; {
+	for last := p.cpuTime(); ; {
 		time.Sleep(2 * time.Second)
-		now := o.cpuTime()
+		now := p.cpuTime()
 		if now-last <= blink {
 			return
 		}
@@ -167,12 +167,12 @@ func (o operatorProcess) waitUntilIdle() {
 }
 
 // cpuTime returns the CPU time that the operator has used so far.
-func (o operatorProcess) cpuTime() time.Duration {
-	o.t.Helper()
+func (p operatorProcess) cpuTime() time.Duration {
+	p.t.Helper()
 	const tick = 10 * time.Millisecond // on every Linux that Go supports
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", o.pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
 	if err != nil {
-		o.t.Fatalf("reading RssAnon, which is available on Linux only: %v", err)
+		p.t.Fatalf("reading RssAnon, which is available on Linux only: %v", err)
 	}
 	// The name of the program, in parentheses, may contain any character.
 	_, figures, _ := strings.Cut(string(text), ") ")
@@ -181,53 +181,53 @@ func (o operatorProcess) cpuTime() time.Duration {
 	for _, field := range fields[11:13] { // utime and stime
 		ticks, err := strconv.Atoi(field)
 		if err != nil {
-			o.t.Fatal(err)
+			p.t.Fatal(err)
 		}
 		total += ticks
 	}
 	return time.Duration(total) * tick
 }
 
-func (o operatorProcess) residentMegabytes() float64 {
-	o.t.Helper()
-	return o.gauge("process_resident_memory_bytes") / 1e6
+func (p operatorProcess) residentMegabytes() float64 {
+	p.t.Helper()
+	return p.gauge("process_resident_memory_bytes") / 1e6
 }
 
-func (o operatorProcess) reconcileCount() int {
-	o.t.Helper()
-	return int(o.sum("anamnesis_operator_reconciles_total", func(*dto.Metric) bool { return true }))
+func (p operatorProcess) reconcileCount() int {
+	p.t.Helper()
+	return int(p.sum("anamnesis_operator_reconciles_total", func(*dto.Metric) bool { return true }))
 }
 
 // writeCount returns the number of write requests.
-func (o operatorProcess) writeCount() int {
-	o.t.Helper()
-	return int(o.sum("rest_client_requests_total", func(metric *dto.Metric) bool {
+func (p operatorProcess) writeCount() int {
+	p.t.Helper()
+	return int(p.sum("rest_client_requests_total", func(metric *dto.Metric) bool {
 		return !slices.ContainsFunc(metric.GetLabel(), func(label *dto.LabelPair) bool {
 			return label.GetName() == "method" && label.GetValue() == http.MethodGet
 		})
 	}))
 }
 
-func (o operatorProcess) gauge(name string) float64 {
-	o.t.Helper()
-	return o.sum(name, func(*dto.Metric) bool { return true })
+func (p operatorProcess) gauge(name string) float64 {
+	p.t.Helper()
+	return p.sum(name, func(*dto.Metric) bool { return true })
 }
 
 // sum adds up the metrics of a family that counts selects.
-func (o operatorProcess) sum(name string, counts func(*dto.Metric) bool) float64 {
-	o.t.Helper()
-	answer, err := http.Get(o.metrics)
+func (p operatorProcess) sum(name string, counts func(*dto.Metric) bool) float64 {
+	p.t.Helper()
+	answer, err := http.Get(p.metrics)
 	if err != nil {
-		o.t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(answer.Body)
 	if err := errors.Join(err, answer.Body.Close()); err != nil {
-		o.t.Fatalf("reading the operator's metrics: %v", err)
+		p.t.Fatalf("reading the operator's metrics: %v", err)
 	}
 	family, ok := families[name]
 	if !ok {
-		o.t.Fatalf("the operator has no metric %s", name)
+		p.t.Fatalf("the operator has no metric %s", name)
 	}
 	total := 0.0
 	for _, metric := range family.GetMetric() {

@@ -70,36 +70,36 @@ const (
 )
 
 func TestCompetingWritersNeitherWinNorCauseWriteLoop(t *testing.T) {
-	p := newHarness(t)
+	h := newHarness(t)
 	kinds := slices.DeleteFunc(slices.Sorted(maps.Keys(competingWriters)), func(kind string) bool { return kind == inventory.KindJob })
 	for _, kind := range kinds {
-		p.createForCompetingWriter(kind)
+		h.createForCompetingWriter(kind)
 	}
 	for _, kind := range kinds {
-		p.waitForConditions(strings.ToLower(kind), "Ready=True Ready")
+		h.waitForConditions(strings.ToLower(kind), "Ready=True Ready")
 	}
-	p.waitUntilIdle()
-	before := p.snapshot()
-	p.compete(kinds...)
+	h.waitUntilIdle()
+	before := h.snapshot()
+	h.compete(kinds...)
 	for _, kind := range kinds {
-		p.waitForConditions(strings.ToLower(kind), "Ready=True Ready")
+		h.waitForConditions(strings.ToLower(kind), "Ready=True Ready")
 	}
-	p.waitUntilIdle()
-	if diff := cmp.Diff(before, p.snapshot()); diff != "" {
+	h.waitUntilIdle()
+	if diff := cmp.Diff(before, h.snapshot()); diff != "" {
 		t.Errorf("what the rivals left (-before +after):\n%s", diff)
 	}
 }
 
 func TestCompetingWriterOnRunningPreflightLoses(t *testing.T) {
-	p := newHarness(t)
-	p.cluster.update(func(w *fakeCluster) { w.jobsPaused = true })
-	p.createForCompetingWriter(inventory.KindJob)
-	p.waitForConditions("job", "Reconciling=True PreflightRunning")
-	p.waitUntilIdle()
-	p.compete(inventory.KindJob)
-	p.Eventually(func() string { return p.listJobs()[0].Labels["app.kubernetes.io/name"] }).Should(gomega.Equal("anamnesis"))
-	p.cluster.update(func(w *fakeCluster) { w.jobsPaused = false })
-	p.waitForConditions("job", "Ready=True Ready")
+	h := newHarness(t)
+	h.cluster.update(func(c *fakeCluster) { c.jobsPaused = true })
+	h.createForCompetingWriter(inventory.KindJob)
+	h.waitForConditions("job", "Reconciling=True PreflightRunning")
+	h.waitUntilIdle()
+	h.compete(inventory.KindJob)
+	h.Eventually(func() string { return h.listJobs()[0].Labels["app.kubernetes.io/name"] }).Should(gomega.Equal("anamnesis"))
+	h.cluster.update(func(c *fakeCluster) { c.jobsPaused = false })
+	h.waitForConditions("job", "Ready=True Ready")
 }
 
 func TestEveryKindHasCompetingWriter(t *testing.T) {
@@ -113,32 +113,32 @@ func TestEveryKindHasCompetingWriter(t *testing.T) {
 
 // createForCompetingWriter creates the Instance whose object of a kind a competing
 // writer changes.
-func (p *harness) createForCompetingWriter(kind string) {
-	p.t.Helper()
+func (h *harness) createForCompetingWriter(kind string) {
+	h.t.Helper()
 	name := strings.ToLower(kind)
 	if kind == inventory.KindPersistentVolumeClaim {
-		p.mustCreate(p.newInstance(name))
+		h.mustCreate(h.newInstance(name))
 		return
 	}
-	p.mustCreate(p.newExternalInstance(name))
+	h.mustCreate(h.newExternalInstance(name))
 }
 
 // compete runs competing writers concurrently for a while. The operator may only write
 // in response to them. A response may take two writes where a list cannot hold both
 // values, and the status reports the result.
-func (p *harness) compete(kinds ...string) {
-	p.t.Helper()
-	counted := len(p.writes.all())
-	ctx, cancel := context.WithTimeout(p.t.Context(), competitionDuration)
+func (h *harness) compete(kinds ...string) {
+	h.t.Helper()
+	counted := len(h.writes.all())
+	ctx, cancel := context.WithTimeout(h.t.Context(), competitionDuration)
 	defer cancel()
 	changes := make([]int, len(kinds))
 	var group sync.WaitGroup
 	for i, kind := range kinds {
-		group.Go(func() { changes[i] = p.competeOn(ctx, kind) })
+		group.Go(func() { changes[i] = h.competeOn(ctx, kind) })
 	}
 	group.Wait()
-	p.waitUntilIdleFor(time.Second)
-	written := p.writes.all()[counted:]
+	h.waitUntilIdleFor(time.Second)
+	written := h.writes.all()[counted:]
 	for i, kind := range kinds {
 		answers := 0
 		for _, write := range written {
@@ -146,26 +146,26 @@ func (p *harness) compete(kinds ...string) {
 				answers++
 			}
 		}
-		p.t.Logf("%s: %d changes by the rival in %s, %d writes by the operator", kind, changes[i], competitionDuration, answers)
+		h.t.Logf("%s: %d changes by the rival in %s, %d writes by the operator", kind, changes[i], competitionDuration, answers)
 		if changes[i] < 2 {
-			p.t.Errorf("%s: the operator did not put back what the rival changed", kind)
+			h.t.Errorf("%s: the operator did not put back what the rival changed", kind)
 		}
 		if answers > 4*changes[i] {
-			p.t.Errorf("%s: %d writes by the operator for %d changes by the rival", kind, answers, changes[i])
+			h.t.Errorf("%s: %d writes by the operator for %d changes by the rival", kind, answers, changes[i])
 		}
 	}
 }
 
 // competeOn runs the competing writer of a kind until the context ends, and returns the
 // number of changes it made.
-func (p *harness) competeOn(ctx context.Context, kind string) (changes int) {
-	rival, desired := p.competingClient(), p.competingObject(kind)
+func (h *harness) competeOn(ctx context.Context, kind string) (changes int) {
+	rival, desired := h.competingClient(), h.competingObject(kind)
 	version := ""
 	for ctx.Err() == nil {
 		object := desired.DeepCopy()
 		err := rival.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("rival"), client.ForceOwnership)
 		if err != nil && ctx.Err() == nil {
-			p.t.Errorf("the rival's %s: %v", kind, err)
+			h.t.Errorf("the rival's %s: %v", kind, err)
 			return changes
 		}
 		if object.GetResourceVersion() != version {
@@ -178,27 +178,27 @@ func (p *harness) competeOn(ctx context.Context, kind string) (changes int) {
 }
 
 // competingClient returns a client without client-side throttling.
-func (p *harness) competingClient() client.Client {
-	cluster := controlplanetest.Get(p.t).AdminConfig()
+func (h *harness) competingClient() client.Client {
+	cluster := controlplanetest.Get(h.t).AdminConfig()
 	cluster.QPS = -1
-	rival, err := client.New(cluster, client.Options{Scheme: p.Scheme()})
+	rival, err := client.New(cluster, client.Options{Scheme: h.Scheme()})
 	if err != nil {
 		panic(err)
 	}
 	return rival
 }
 
-func (p *harness) competingObject(kind string) *unstructured.Unstructured {
-	gvk, err := apiutil.GVKForObject(inventory.NewObject(kind), p.Scheme())
+func (h *harness) competingObject(kind string) *unstructured.Unstructured {
+	gvk, err := apiutil.GVKForObject(inventory.NewObject(kind), h.Scheme())
 	if err != nil {
 		panic(err)
 	}
 	desired := (&unstructured.Unstructured{Object: competingWriters[kind].fields}).DeepCopy()
 	desired.SetGroupVersionKind(gvk)
-	desired.SetNamespace(p.namespace)
+	desired.SetNamespace(h.namespace)
 	desired.SetName(strings.ToLower(kind) + competingWriters[kind].nameSuffix)
 	if kind == inventory.KindJob {
-		desired.SetName(p.listJobs()[0].Name)
+		desired.SetName(h.listJobs()[0].Name)
 	}
 	return desired
 }
@@ -206,25 +206,25 @@ func (p *harness) competingObject(kind string) *unstructured.Unstructured {
 // A competing writer on the Instance removes its status and edits unrelated fields,
 // faster than a reconcile takes.
 func TestCompetingWriterOnInstanceLoses(t *testing.T) {
-	p := newHarness(t)
-	p.mustCreate(p.newExternalInstance("acme"))
-	p.waitForConditions("acme", "Ready=True Ready")
-	p.waitUntilIdle()
-	before, counted := p.snapshot(), len(p.writes.all())
+	h := newHarness(t)
+	h.mustCreate(h.newExternalInstance("acme"))
+	h.waitForConditions("acme", "Ready=True Ready")
+	h.waitUntilIdle()
+	before, counted := h.snapshot(), len(h.writes.all())
 	changes := 0
 	for end := time.Now().Add(competitionDuration); time.Now().Before(end); time.Sleep(competitionInterval) {
-		p.updateInstance("acme", func(instance *v1alpha1.Instance) {
+		h.updateInstance("acme", func(instance *v1alpha1.Instance) {
 			metav1.SetMetaDataAnnotation(&instance.ObjectMeta, "test.example/rival", time.Now().String())
 		})
-		p.clearStatus("acme")
+		h.clearStatus("acme")
 		changes += 2
 	}
-	p.waitForConditions("acme", "Ready=True Ready")
-	p.waitUntilIdle()
-	if diff := cmp.Diff(before, p.snapshot()); diff != "" {
+	h.waitForConditions("acme", "Ready=True Ready")
+	h.waitUntilIdle()
+	if diff := cmp.Diff(before, h.snapshot()); diff != "" {
 		t.Errorf("what the rival left (-before +after):\n%s", diff)
 	}
-	writes := p.writes.all()[counted:]
+	writes := h.writes.all()[counted:]
 	t.Logf("%d changes by the rival in %s, %d writes by the operator", changes, competitionDuration, len(writes))
 	for _, write := range writes {
 		if !strings.HasSuffix(write, "/instances/acme/status") {

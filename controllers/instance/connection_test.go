@@ -20,67 +20,67 @@ type connection struct {
 
 var errDisconnected = errors.New("connection refused: the line is cut")
 
-func (l *connection) wrap(next http.RoundTripper) http.RoundTripper {
+func (c *connection) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripperFunc(func(request *http.Request) (*http.Response, error) {
 		ctx, cancel := context.WithCancel(request.Context())
 		request = request.WithContext(ctx)
-		if !l.track(request, cancel) {
+		if !c.track(request, cancel) {
 			cancel()
 			return nil, errDisconnected
 		}
 		response, err := next.RoundTrip(request)
 		if err != nil {
-			l.untrack(request)
+			c.untrack(request)
 			return nil, err
 		}
-		response.Body = trackedBody{response.Body, func() { l.untrack(request) }}
+		response.Body = trackedBody{response.Body, func() { c.untrack(request) }}
 		return response, nil
 	})
 }
 
-func (l *connection) track(request *http.Request, cancel context.CancelFunc) bool {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if l.disconnected {
+func (c *connection) track(request *http.Request, cancel context.CancelFunc) bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.disconnected {
 		return false
 	}
-	if l.inFlight == nil {
-		l.inFlight = map[*http.Request]context.CancelFunc{}
+	if c.inFlight == nil {
+		c.inFlight = map[*http.Request]context.CancelFunc{}
 	}
-	l.inFlight[request] = cancel
+	c.inFlight[request] = cancel
 	return true
 }
 
-func (l *connection) untrack(request *http.Request) {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if cancel := l.inFlight[request]; cancel != nil {
+func (c *connection) untrack(request *http.Request) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if cancel := c.inFlight[request]; cancel != nil {
 		cancel()
-		delete(l.inFlight, request)
+		delete(c.inFlight, request)
 	}
 }
 
 // disconnect cuts the connection and cancels pending requests.
-func (l *connection) disconnect() {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	l.disconnected = true
-	for _, cancel := range l.inFlight {
+func (c *connection) disconnect() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.disconnected = true
+	for _, cancel := range c.inFlight {
 		cancel()
 	}
-	clear(l.inFlight)
+	clear(c.inFlight)
 }
 
-func (l *connection) isDisconnected() bool {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	return l.disconnected
+func (c *connection) isDisconnected() bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.disconnected
 }
 
-func (l *connection) reconnect() {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	l.disconnected = false
+func (c *connection) reconnect() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.disconnected = false
 }
 
 // A trackedBody is the body of a response. Closing it ends the request.

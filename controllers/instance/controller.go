@@ -83,28 +83,28 @@ func SetupWithManager(ctx context.Context, manager ctrl.Manager, registry promet
 
 func newReconciler(manager ctrl.Manager, registry prometheus.Registerer, options Options) (*Reconciler, error) {
 	target := v1alpha1.ServerBuild{Image: options.ServerImage, Revision: resources.Revision}
-	servers := wave.New(manager.GetClient(), target, wave.Options{Limit: options.MaxConcurrentImageUpdates, Soak: options.CanarySoakDuration})
-	measurements, err := newMetrics(registry, manager.GetClient(), servers)
+	serverRollout := wave.New(manager.GetClient(), target, wave.Options{Limit: options.MaxConcurrentImageUpdates, Soak: options.CanarySoakDuration})
+	metrics, err := newMetrics(registry, manager.GetClient(), serverRollout)
 	if err != nil {
 		return nil, err
 	}
-	access := inventory.Clients{
+	clients := inventory.Clients{
 		Client:    manager.GetClient(),
 		APIReader: manager.GetAPIReader(),
 		Applier:   &ssa.Applier{Client: manager.GetClient(), Reader: manager.GetAPIReader(), FieldManager: FieldManager},
 	}
 	return &Reconciler{
 		deps: dependencies{
-			Clients:       access,
+			Clients:       clients,
 			Recorder:      manager.GetEventRecorder(FieldManager),
-			Issuer:        &authority.Store{Client: access.Client, APIReader: access.APIReader, Namespace: options.Namespace, ClusterDomain: options.ClusterDomain, Overlap: options.CAOverlap},
-			ServerRollout: servers,
-			KubernetesAPI: &cluster.KubernetesAPI{APIReader: access.APIReader, ServiceAddress: kubernetesServiceAddress()},
+			Issuer:        &authority.Store{Client: clients.Client, APIReader: clients.APIReader, Namespace: options.Namespace, ClusterDomain: options.ClusterDomain, Overlap: options.CAOverlap},
+			ServerRollout: serverRollout,
+			KubernetesAPI: &cluster.KubernetesAPI{APIReader: clients.APIReader, ServiceAddress: kubernetesServiceAddress()},
 			DNSResolvers:  options.DNSResolvers,
 			ProbeServer:   probe.Dial,
 		},
-		metrics:       measurements,
-		serverRollout: servers,
+		metrics:       metrics,
+		serverRollout: serverRollout,
 		resyncPeriod:  options.ResyncPeriod,
 		now:           time.Now,
 	}, nil
@@ -190,25 +190,25 @@ func (r *Reconciler) reconcileInstance(ctx context.Context, instance *v1alpha1.I
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	v := newScope(&r.deps, instance, found, r.now())
+	s := newScope(&r.deps, instance, found, r.now())
 	if !instance.DeletionTimestamp.IsZero() {
-		return r.reconcileDelete(ctx, v)
+		return r.reconcileDelete(ctx, s)
 	}
-	if err := v.EnsureFinalizer(ctx); err != nil {
+	if err := s.EnsureFinalizer(ctx); err != nil {
 		return ctrl.Result{}, err
 	}
 	before := instance.DeepCopy()
-	return r.finishReconcile(ctx, v, before, v.Run(ctx))
+	return r.finishReconcile(ctx, s, before, s.Run(ctx))
 }
 
 // reconcileDelete runs the deletion of an Instance.
-func (r *Reconciler) reconcileDelete(ctx context.Context, v *scope) (ctrl.Result, error) {
-	if !controllerutil.ContainsFinalizer(v.Instance, v1alpha1.DataFinalizer) {
+func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (ctrl.Result, error) {
+	if !controllerutil.ContainsFinalizer(s.Instance, v1alpha1.DataFinalizer) {
 		return ctrl.Result{}, nil
 	}
-	before := v.Instance.DeepCopy()
-	if err := v.ReconcileDelete(ctx); err != nil {
-		return r.finishReconcile(ctx, v, before, []error{err})
+	before := s.Instance.DeepCopy()
+	if err := s.ReconcileDelete(ctx); err != nil {
+		return r.finishReconcile(ctx, s, before, []error{err})
 	}
 	r.metrics.reconciles.Count(outcome.Deleted)
 	return ctrl.Result{}, nil

@@ -22,12 +22,12 @@ const reasonDeleting = "Deleting"
 
 // EnsureFinalizer adds the finalizer that blocks deletion until the operator has kept or
 // deleted the Instance's data.
-func (v *scope) EnsureFinalizer(ctx context.Context) error {
-	before := v.Instance.DeepCopy()
-	if !controllerutil.AddFinalizer(v.Instance, v1alpha1.DataFinalizer) {
+func (s *scope) EnsureFinalizer(ctx context.Context) error {
+	before := s.Instance.DeepCopy()
+	if !controllerutil.AddFinalizer(s.Instance, v1alpha1.DataFinalizer) {
 		return nil
 	}
-	if err := v.patch(ctx, before); err != nil {
+	if err := s.patch(ctx, before); err != nil {
 		return fmt.Errorf("adding the finalizer: %w", err)
 	}
 	return nil
@@ -36,48 +36,48 @@ func (v *scope) EnsureFinalizer(ctx context.Context) error {
 // ReconcileDelete finalizes a deleted Instance. It first deletes the pods, so that a new
 // Instance of the same name never shares a volume with them, and then keeps or deletes
 // the data. Owner references take care of the other objects.
-func (v *scope) ReconcileDelete(ctx context.Context) error {
-	if err := v.deletePods(ctx); err != nil {
+func (s *scope) ReconcileDelete(ctx context.Context) error {
+	if err := s.deletePods(ctx); err != nil {
 		return err
 	}
-	if kind := storage.ForInstance(v.Instance); kind != nil {
-		if err := kind.Release(ctx, v.storageScope()); err != nil {
+	if backend := storage.ForInstance(s.Instance); backend != nil {
+		if err := backend.Release(ctx, s.storageScope()); err != nil {
 			return err
 		}
 	}
-	if err := v.releaseSecrets(ctx); err != nil {
+	if err := s.releaseSecrets(ctx); err != nil {
 		return err
 	}
-	before := v.Instance.DeepCopy()
-	controllerutil.RemoveFinalizer(v.Instance, v1alpha1.DataFinalizer)
-	if err := v.patch(ctx, before); client.IgnoreNotFound(err) != nil {
+	before := s.Instance.DeepCopy()
+	controllerutil.RemoveFinalizer(s.Instance, v1alpha1.DataFinalizer)
+	if err := s.patch(ctx, before); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("removing the finalizer: %w", err)
 	}
-	v.logoCache.delete(v.Instance.UID)
+	s.logoCache.delete(s.Instance.UID)
 	return nil
 }
 
 // patch writes changes of the Instance except for its status. It fails if another client
 // wrote first.
-func (v *scope) patch(ctx context.Context, before *v1alpha1.Instance) error {
+func (s *scope) patch(ctx context.Context, before *v1alpha1.Instance) error {
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	return v.Client.Patch(ctx, v.Instance, patch, client.FieldOwner(v.Applier.FieldManager))
+	return s.Client.Patch(ctx, s.Instance, patch, client.FieldOwner(s.Applier.FieldManager))
 }
 
 // deletePods deletes the Deployment and waits until its pods are gone.
-func (v *scope) deletePods(ctx context.Context) error {
-	deployment, err := v.Objects.GetOwned(ctx, inventory.Key{Kind: inventory.KindDeployment, Name: resources.ServerName(v.Instance)})
+func (s *scope) deletePods(ctx context.Context) error {
+	deployment, err := s.Objects.GetOwned(ctx, inventory.Key{Kind: inventory.KindDeployment, Name: resources.ServerName(s.Instance)})
 	if err != nil {
 		return err
 	}
 	if deployment != nil && deployment.GetDeletionTimestamp().IsZero() {
 		uid := deployment.GetUID()
-		err := v.Client.Delete(ctx, deployment, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationForeground))
+		err := s.Client.Delete(ctx, deployment, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationForeground))
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("deleting the Deployment: %w", err)
 		}
 	}
-	pods, err := v.ListPods(ctx, resources.Selector(v.Instance))
+	pods, err := s.ListPods(ctx, resources.Selector(s.Instance))
 	if err != nil {
 		return err
 	}
@@ -92,27 +92,27 @@ const reasonKeysRetained = "KeysRetained"
 // releaseSecrets keeps or deletes the retained Secrets, by the same policy as the volume
 // claim. It does not touch the Secrets of an earlier Instance that this Instance was
 // asked to adopt but never adopted.
-func (v *scope) releaseSecrets(ctx context.Context) error {
+func (s *scope) releaseSecrets(ctx context.Context) error {
 	var kept []string
-	for _, name := range resources.RetainedSecretNames(v.Instance) {
+	for _, name := range resources.RetainedSecretNames(s.Instance) {
 		key := inventory.Key{Kind: inventory.KindSecret, Name: name}
-		secret, err := v.Objects.GetOwned(ctx, key)
+		secret, err := s.Objects.GetOwned(ctx, key)
 		switch {
 		case err != nil:
 			return err
-		case secret == nil || secret.GetLabels()[v1alpha1.InstanceUIDLabel] != string(v.Instance.UID):
+		case secret == nil || secret.GetLabels()[v1alpha1.InstanceUIDLabel] != string(s.Instance.UID):
 			continue
-		case v.Instance.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete:
+		case s.Instance.Spec.DeletionPolicy != v1alpha1.DeletionPolicyDelete:
 			kept = append(kept, name)
 			continue
 		}
-		if err := v.Objects.Delete(ctx, key); err != nil {
+		if err := s.Objects.Delete(ctx, key); err != nil {
 			return err
 		}
 	}
 	if len(kept) > 0 {
-		v.normalEventf(reasonKeysRetained, "Secrets %s are kept with the data: a new Instance of the same name adopts them with the annotation %s: %s",
-			strings.Join(kept, ", "), v1alpha1.AdoptAnnotation, v.Instance.UID)
+		s.normalEventf(reasonKeysRetained, "Secrets %s are kept with the data: a new Instance of the same name adopts them with the annotation %s: %s",
+			strings.Join(kept, ", "), v1alpha1.AdoptAnnotation, s.Instance.UID)
 	}
 	return nil
 }

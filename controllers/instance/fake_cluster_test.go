@@ -66,7 +66,7 @@ const newestVersion, olderVersion = "2026-11-21T00:00:00Z", "2026-05-01T00:00:00
 
 func newFakeCluster(t testing.TB, writer client.Client, namespace string) *fakeCluster {
 	models := map[string][]string{"service-en": {newestVersion, olderVersion}, "service-de": {newestVersion}}
-	w := &fakeCluster{
+	c := &fakeCluster{
 		client:          writer,
 		namespace:       namespace,
 		modelsByImage:   map[string]map[string][]string{serverImage: models, nextServerImage: models},
@@ -80,56 +80,56 @@ func newFakeCluster(t testing.TB, writer client.Client, namespace string) *fakeC
 	go func() {
 		defer close(done)
 		for ctx.Err() == nil {
-			if err := w.tick(ctx); err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+			if err := c.tick(ctx); err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
 				t.Errorf("the world stands still: %v", err)
 				return
 			}
 			select {
 			case <-ctx.Done():
-			case <-time.After(w.tickInterval()):
+			case <-time.After(c.tickInterval()):
 			}
 		}
 	}()
 	t.Cleanup(func() { cancel(); <-done })
-	return w
+	return c
 }
 
 // update changes the state of the simulated cluster.
-func (w *fakeCluster) update(how func(*fakeCluster)) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	how(w)
+func (c *fakeCluster) update(how func(*fakeCluster)) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	how(c)
 }
 
-func (w *fakeCluster) tickInterval() time.Duration {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	return w.interval
+func (c *fakeCluster) tickInterval() time.Duration {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.interval
 }
 
-func (w *fakeCluster) tick(ctx context.Context) error {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	for _, act := range []func(context.Context) error{w.bindVolumes, w.runJobs, w.runWorkloads} {
+func (c *fakeCluster) tick(ctx context.Context) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for _, act := range []func(context.Context) error{c.bindVolumes, c.runJobs, c.runWorkloads} {
 		if err := act(ctx); err != nil {
 			return err
 		}
 	}
 	// Garbage collection reads every object, so it is the most expensive step.
-	if w.ticks++; w.ticks%5 != 0 {
+	if c.ticks++; c.ticks%5 != 0 {
 		return nil
 	}
-	return w.collectGarbage(ctx)
+	return c.collectGarbage(ctx)
 }
 
-func (w *fakeCluster) bindVolumes(ctx context.Context) error {
+func (c *fakeCluster) bindVolumes(ctx context.Context) error {
 	var claims corev1.PersistentVolumeClaimList
-	if err := w.client.List(ctx, &claims, client.InNamespace(w.namespace)); err != nil {
+	if err := c.client.List(ctx, &claims, client.InNamespace(c.namespace)); err != nil {
 		return err
 	}
 	for _, claim := range claims.Items {
 		phase := corev1.ClaimBound
-		if w.volumesPending {
+		if c.volumesPending {
 			phase = corev1.ClaimPending
 		}
 		if claim.Status.Phase == phase {
@@ -139,23 +139,23 @@ func (w *fakeCluster) bindVolumes(ctx context.Context) error {
 		if phase == corev1.ClaimBound {
 			claim.Status.Capacity = claim.Spec.Resources.Requests
 		}
-		if err := w.client.Status().Update(ctx, &claim); err != nil {
+		if err := c.client.Status().Update(ctx, &claim); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *fakeCluster) runJobs(ctx context.Context) error {
+func (c *fakeCluster) runJobs(ctx context.Context) error {
 	var jobs batchv1.JobList
-	if err := w.client.List(ctx, &jobs, client.InNamespace(w.namespace)); err != nil {
+	if err := c.client.List(ctx, &jobs, client.InNamespace(c.namespace)); err != nil {
 		return err
 	}
 	for _, job := range jobs.Items {
-		if len(job.Status.Conditions) > 0 || w.jobsPaused {
+		if len(job.Status.Conditions) > 0 || c.jobsPaused {
 			continue
 		}
-		if err := w.runJob(ctx, &job); err != nil {
+		if err := c.runJob(ctx, &job); err != nil {
 			return err
 		}
 	}
@@ -163,32 +163,32 @@ func (w *fakeCluster) runJobs(ctx context.Context) error {
 }
 
 // runJob returns the result of the server's model check, from modelsByImage.
-func (w *fakeCluster) runJob(ctx context.Context, job *batchv1.Job) error {
+func (c *fakeCluster) runJob(ctx context.Context, job *batchv1.Job) error {
 	container := job.Spec.Template.Spec.Containers[0]
-	code, message := w.checkModels(container.Image, container.Args)
+	code, message := c.checkModels(container.Image, container.Args)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: job.Name + "-abcde", Namespace: w.namespace,
+			Name: job.Name + "-abcde", Namespace: c.namespace,
 			Labels:          map[string]string{batchv1.JobNameLabel: job.Name},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))},
 		},
 		Spec: job.Spec.Template.Spec,
 	}
-	if err := w.client.Create(ctx, pod); client.IgnoreAlreadyExists(err) != nil {
+	if err := c.client.Create(ctx, pod); client.IgnoreAlreadyExists(err) != nil {
 		return err
 	}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
 		Name:  container.Name,
 		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Message: message, FinishedAt: metav1.Now()}},
 	}}
-	if err := w.client.Status().Update(ctx, pod); err != nil {
+	if err := c.client.Status().Update(ctx, pod); err != nil {
 		return err
 	}
 	finishJob(job, code == 0)
-	return w.client.Status().Update(ctx, job)
+	return c.client.Status().Update(ctx, job)
 }
 
-func (w *fakeCluster) checkModels(image string, arguments []string) (code int32, message string) {
+func (c *fakeCluster) checkModels(image string, arguments []string) (code int32, message string) {
 	type found struct {
 		ID      string `json:"id"`
 		Version string `json:"version"`
@@ -200,9 +200,9 @@ func (w *fakeCluster) checkModels(image string, arguments []string) (code int32,
 			continue
 		}
 		id, version, _ := strings.Cut(wanted, "@")
-		versions := w.modelsByImage[image][id]
+		versions := c.modelsByImage[image][id]
 		if len(versions) == 0 || version != "" && !slices.Contains(versions, version) {
-			return 1, fmt.Sprintf(`{"error":"there is no release of model %s: there are %v"}`, wanted, w.modelsByImage[image])
+			return 1, fmt.Sprintf(`{"error":"there is no release of model %s: there are %v"}`, wanted, c.modelsByImage[image])
 		}
 		if version == "" {
 			version = versions[0]
@@ -235,37 +235,37 @@ func finishJob(job *batchv1.Job, succeeded bool) {
 
 // runWorkloads runs pods and then updates the status of the same Deployments. If a
 // Deployment changed in between, its status stays unchanged until its pods exist.
-func (w *fakeCluster) runWorkloads(ctx context.Context) error {
+func (c *fakeCluster) runWorkloads(ctx context.Context) error {
 	var deployments appsv1.DeploymentList
-	if err := w.client.List(ctx, &deployments, client.InNamespace(w.namespace)); err != nil {
+	if err := c.client.List(ctx, &deployments, client.InNamespace(c.namespace)); err != nil {
 		return err
 	}
-	if err := w.syncPods(ctx, deployments.Items); err != nil {
+	if err := c.syncPods(ctx, deployments.Items); err != nil {
 		return err
 	}
-	return w.runDeployments(ctx, deployments.Items)
+	return c.runDeployments(ctx, deployments.Items)
 }
 
-func (w *fakeCluster) runDeployments(ctx context.Context, deployments []appsv1.Deployment) error {
+func (c *fakeCluster) runDeployments(ctx context.Context, deployments []appsv1.Deployment) error {
 	for _, deployment := range deployments {
 		if deployment.DeletionTimestamp != nil {
 			continue
 		}
-		if err := w.ensureReplicaSet(ctx, &deployment); err != nil {
+		if err := c.ensureReplicaSet(ctx, &deployment); err != nil {
 			return err
 		}
-		if err := w.ensureBrokenPod(ctx, &deployment); err != nil {
+		if err := c.ensureBrokenPod(ctx, &deployment); err != nil {
 			return err
 		}
-		status := w.deploymentStatus(&deployment)
+		status := c.deploymentStatus(&deployment)
 		if deployment.Status.ObservedGeneration == status.ObservedGeneration && deployment.Status.AvailableReplicas == status.AvailableReplicas && rollout.IsDeadlineExceeded(deployment.Status) == rollout.IsDeadlineExceeded(status) {
 			continue
 		}
 		deployment.Status = status
-		if err := w.updateEndpoints(ctx, &deployment); err != nil {
+		if err := c.updateEndpoints(ctx, &deployment); err != nil {
 			return err
 		}
-		if err := w.client.Status().Update(ctx, &deployment); err != nil {
+		if err := c.client.Status().Update(ctx, &deployment); err != nil {
 			return err
 		}
 	}
@@ -275,14 +275,14 @@ func (w *fakeCluster) runDeployments(ctx context.Context, deployments []appsv1.D
 // deploymentStatus returns the status of a Deployment whose pods start immediately or,
 // if they are broken, whose earlier pods keep running while the deadline passes
 // immediately.
-func (w *fakeCluster) deploymentStatus(deployment *appsv1.Deployment) appsv1.DeploymentStatus {
+func (c *fakeCluster) deploymentStatus(deployment *appsv1.Deployment) appsv1.DeploymentStatus {
 	wanted := ptr.Deref(deployment.Spec.Replicas, 1)
 	status := appsv1.DeploymentStatus{
 		ObservedGeneration: deployment.Generation,
 		Replicas:           wanted, UpdatedReplicas: wanted, ReadyReplicas: wanted, AvailableReplicas: wanted,
 		Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"}},
 	}
-	if wanted == 0 || !w.brokenTemplate(deployment.Spec.Template) {
+	if wanted == 0 || !c.brokenTemplate(deployment.Spec.Template) {
 		return status
 	}
 	kept := deployment.Status.AvailableReplicas
@@ -291,7 +291,7 @@ func (w *fakeCluster) deploymentStatus(deployment *appsv1.Deployment) appsv1.Dep
 	}
 	status.Replicas, status.UpdatedReplicas, status.ReadyReplicas, status.AvailableReplicas = kept+1, 1, kept, kept
 	status.Conditions[0].Status, status.Conditions[0].Reason = corev1.ConditionFalse, "ProgressDeadlineExceeded"
-	if w.deadlinePending {
+	if c.deadlinePending {
 		status.Conditions[0].Status, status.Conditions[0].Reason = corev1.ConditionTrue, "ReplicaSetUpdated"
 	}
 	return status
@@ -302,32 +302,32 @@ const fakeClusterLabel = "test.example/world"
 
 // ensureBrokenPod creates the pod of a broken template before the Deployment's status
 // reports the failure.
-func (w *fakeCluster) ensureBrokenPod(ctx context.Context, deployment *appsv1.Deployment) error {
-	if !w.isBroken(deployment) {
+func (c *fakeCluster) ensureBrokenPod(ctx context.Context, deployment *appsv1.Deployment) error {
+	if !c.isBroken(deployment) {
 		return nil
 	}
-	return w.ensurePod(ctx, newPodFor(deployment))
+	return c.ensurePod(ctx, newPodFor(deployment))
 }
 
-func (w *fakeCluster) isBroken(deployment *appsv1.Deployment) bool {
-	return deployment.DeletionTimestamp == nil && ptr.Deref(deployment.Spec.Replicas, 1) > 0 && w.brokenTemplate(deployment.Spec.Template)
+func (c *fakeCluster) isBroken(deployment *appsv1.Deployment) bool {
+	return deployment.DeletionTimestamp == nil && ptr.Deref(deployment.Spec.Replicas, 1) > 0 && c.brokenTemplate(deployment.Spec.Template)
 }
 
 // syncPods keeps one pod for each broken template. Other templates need no pods, because
 // their status is not diagnosed.
-func (w *fakeCluster) syncPods(ctx context.Context, deployments []appsv1.Deployment) error {
+func (c *fakeCluster) syncPods(ctx context.Context, deployments []appsv1.Deployment) error {
 	var found corev1.PodList
-	if err := w.client.List(ctx, &found, client.InNamespace(w.namespace), client.HasLabels{fakeClusterLabel}); err != nil {
+	if err := c.client.List(ctx, &found, client.InNamespace(c.namespace), client.HasLabels{fakeClusterLabel}); err != nil {
 		return err
 	}
 	wanted := map[string]bool{}
 	for _, deployment := range deployments {
-		if !w.isBroken(&deployment) {
+		if !c.isBroken(&deployment) {
 			continue
 		}
 		pod := newPodFor(&deployment)
 		wanted[pod.Name] = true
-		if err := w.ensurePod(ctx, pod); err != nil {
+		if err := c.ensurePod(ctx, pod); err != nil {
 			return err
 		}
 	}
@@ -335,7 +335,7 @@ func (w *fakeCluster) syncPods(ctx context.Context, deployments []appsv1.Deploym
 		if wanted[pod.Name] {
 			continue
 		}
-		if err := w.client.Delete(ctx, &pod); client.IgnoreNotFound(err) != nil {
+		if err := c.client.Delete(ctx, &pod); client.IgnoreNotFound(err) != nil {
 			return err
 		}
 	}
@@ -351,20 +351,20 @@ func newPodFor(deployment *appsv1.Deployment) *corev1.Pod {
 }
 
 // ensurePod creates a pod or updates its status.
-func (w *fakeCluster) ensurePod(ctx context.Context, pod *corev1.Pod) error {
-	err := w.client.Create(ctx, pod)
+func (c *fakeCluster) ensurePod(ctx context.Context, pod *corev1.Pod) error {
+	err := c.client.Create(ctx, pod)
 	if apierrors.IsAlreadyExists(err) {
-		err = w.client.Get(ctx, client.ObjectKeyFromObject(pod), pod)
+		err = c.client.Get(ctx, client.ObjectKeyFromObject(pod), pod)
 	}
 	if err != nil {
 		return err
 	}
 	said := pod.Status.DeepCopy()
-	pod.Status.Phase, pod.Status.Conditions, pod.Status.ContainerStatuses = w.brokenPodStatus.Phase, w.brokenPodStatus.Conditions, w.brokenPodStatus.ContainerStatuses
+	pod.Status.Phase, pod.Status.Conditions, pod.Status.ContainerStatuses = c.brokenPodStatus.Phase, c.brokenPodStatus.Conditions, c.brokenPodStatus.ContainerStatuses
 	if equality.Semantic.DeepEqual(said, &pod.Status) {
 		return nil
 	}
-	return w.client.Status().Update(ctx, pod)
+	return c.client.Status().Update(ctx, pod)
 }
 
 // crashingPodStatus returns the status of a pod whose server crashes repeatedly.
@@ -411,13 +411,13 @@ func unschedulablePodStatus(ago time.Duration) corev1.PodStatus {
 
 // updateEndpoints creates an endpoint of the Service with a Deployment's name. The
 // endpoint serves while the Deployment has available pods.
-func (w *fakeCluster) updateEndpoints(ctx context.Context, deployment *appsv1.Deployment) error {
-	if w.endpointsPaused {
+func (c *fakeCluster) updateEndpoints(ctx context.Context, deployment *appsv1.Deployment) error {
+	if c.endpointsPaused {
 		return nil
 	}
 	slice := &discoveryv1.EndpointSlice{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: deployment.Name + "-abcde", Namespace: w.namespace,
+			Name: deployment.Name + "-abcde", Namespace: c.namespace,
 			Labels: map[string]string{discoveryv1.LabelServiceName: deployment.Name},
 		},
 		AddressType: discoveryv1.AddressTypeIPv4,
@@ -427,26 +427,26 @@ func (w *fakeCluster) updateEndpoints(ctx context.Context, deployment *appsv1.De
 			Conditions: discoveryv1.EndpointConditions{Ready: ptr.To(deployment.Status.AvailableReplicas > 0)},
 		}},
 	}
-	err := w.client.Create(ctx, slice)
+	err := c.client.Create(ctx, slice)
 	if apierrors.IsAlreadyExists(err) {
-		return w.client.Update(ctx, slice)
+		return c.client.Update(ctx, slice)
 	}
 	return err
 }
 
 // probe simulates a connection to a Service.
-func (w *fakeCluster) probe(_ context.Context, _ string, certificates []byte) error {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	w.probeCount++
+func (c *fakeCluster) probe(_ context.Context, _ string, certificates []byte) error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.probeCount++
 	if len(certificates) == 0 {
 		return errors.New("called without the certificate to expect")
 	}
-	return w.probeErr
+	return c.probeErr
 }
 
 // ensureReplicaSet creates the ReplicaSet that the Deployment controller would create.
-func (w *fakeCluster) ensureReplicaSet(ctx context.Context, deployment *appsv1.Deployment) error {
+func (c *fakeCluster) ensureReplicaSet(ctx context.Context, deployment *appsv1.Deployment) error {
 	hash := rollout.TemplateHash(deployment)
 	template := *deployment.Spec.Template.DeepCopy()
 	metav1.SetMetaDataLabel(&template.ObjectMeta, appsv1.DefaultDeploymentUniqueLabelKey, hash)
@@ -454,31 +454,31 @@ func (w *fakeCluster) ensureReplicaSet(ctx context.Context, deployment *appsv1.D
 	metav1.AddLabelToSelector(selector, appsv1.DefaultDeploymentUniqueLabelKey, hash)
 	set := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: deployment.Name + "-" + hash, Namespace: w.namespace, Labels: template.Labels,
+			Name: deployment.Name + "-" + hash, Namespace: c.namespace, Labels: template.Labels,
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(deployment, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
 		},
 		Spec: appsv1.ReplicaSetSpec{Selector: selector, Template: template},
 	}
-	return client.IgnoreAlreadyExists(w.client.Create(ctx, set))
+	return client.IgnoreAlreadyExists(c.client.Create(ctx, set))
 }
 
 // collectGarbage deletes the objects of deleted Instances and removes the finalizers
 // that protect objects in use by pods. It lists the objects before the Instances, so
 // that objects of an Instance created in between are not mistaken for garbage.
-func (w *fakeCluster) collectGarbage(ctx context.Context) error {
-	if !w.collectsGarbage {
+func (c *fakeCluster) collectGarbage(ctx context.Context) error {
+	if !c.collectsGarbage {
 		return nil
 	}
 	var objects []client.Object
 	for _, kind := range inventory.Kinds {
 		list := kind.List.DeepCopyObject().(client.ObjectList)
-		if err := w.client.List(ctx, list, client.InNamespace(w.namespace), client.MatchingLabels{resources.ManagedByLabel: resources.ManagedByValue}); err != nil {
+		if err := c.client.List(ctx, list, client.InNamespace(c.namespace), client.MatchingLabels{resources.ManagedByLabel: resources.ManagedByValue}); err != nil {
 			return err
 		}
 		objects = append(objects, inventory.ListItems(list)...)
 	}
 	var instances v1alpha1.InstanceList
-	if err := w.client.List(ctx, &instances, client.InNamespace(w.namespace)); err != nil {
+	if err := c.client.List(ctx, &instances, client.InNamespace(c.namespace)); err != nil {
 		return err
 	}
 	there := map[types.UID]bool{}
@@ -486,22 +486,22 @@ func (w *fakeCluster) collectGarbage(ctx context.Context) error {
 		there[instance.UID] = true
 	}
 	for _, object := range objects {
-		if err := w.collectObject(ctx, object, there); err != nil {
+		if err := c.collectObject(ctx, object, there); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *fakeCluster) collectObject(ctx context.Context, object client.Object, there map[types.UID]bool) error {
+func (c *fakeCluster) collectObject(ctx context.Context, object client.Object, there map[types.UID]bool) error {
 	owner := metav1.GetControllerOf(object)
 	switch {
 	case object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) > 0:
 		object.SetFinalizers(nil)
-		return w.client.Update(ctx, object)
+		return c.client.Update(ctx, object)
 	case owner != nil && owner.Kind == inventory.KindInstance && !there[owner.UID]:
 		uid := object.GetUID()
-		return client.IgnoreNotFound(w.client.Delete(ctx, object, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground)))
+		return client.IgnoreNotFound(c.client.Delete(ctx, object, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	}
 	return nil
 }

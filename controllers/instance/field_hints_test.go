@@ -96,10 +96,10 @@ var fieldHints = map[string]fieldHint{
 }
 
 // baseSpecs returns the specs in which fields are set, by kind of storage.
-func (p *harness) baseSpecs() map[string]map[string]any {
+func (h *harness) baseSpecs() map[string]map[string]any {
 	models := []any{newObject("id", "service-en")}
 	return map[string]map[string]any{
-		"embedded": newObject("models", models, "storage", newObject("embedded", newObject("storageClassName", p.expandableStorageClass()))),
+		"embedded": newObject("models", models, "storage", newObject("embedded", newObject("storageClassName", h.expandableStorageClass()))),
 		"external": newObject("models", models, "storage", newObject("external", newObject("secretRef", newObject("name", "one-db")))),
 	}
 }
@@ -120,44 +120,44 @@ func zoneAffinity(zone string) map[string]any {
 }
 
 // createReferencedObjects creates the objects that hints refer to.
-func (p *harness) createReferencedObjects() {
-	p.t.Helper()
+func (h *harness) createReferencedObjects() {
+	h.t.Helper()
 	for _, name := range []string{"one", "other"} {
-		p.createWatchedSecret(name+"-db", map[string][]byte{
+		h.createWatchedSecret(name+"-db", map[string][]byte{
 			"url":   []byte("postgres://acme:secret-password@" + name + ".example:6432/acme?sslmode=verify-full"),
 			"other": []byte("postgres://acme:secret-password@" + name + ".example:7432/acme?sslmode=verify-full"),
 		})
-		p.createWatchedSecret(name+"-smtp", map[string][]byte{"host": []byte(name + ".example"), "from": []byte("me@" + name + ".example")})
-		p.createWatchedSecret(name+"-sms", map[string][]byte{"url": []byte("https://" + name + ".example"), "body": []byte(`["{to}", "{text}"]`)})
-		pair, authority := newTLSPair(p.t, time.Now())
-		_, other := newTLSPair(p.t, time.Now())
-		p.createWatchedSecret(name+"-tls", map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": authority})
-		p.createWatchedSecret(name+"-ca", map[string][]byte{"ca.crt": authority, "other.crt": other})
-		p.mustCreate(&corev1.ConfigMap{
-			ObjectMeta: objectMeta(p.namespace, name+"-ca"),
+		h.createWatchedSecret(name+"-smtp", map[string][]byte{"host": []byte(name + ".example"), "from": []byte("me@" + name + ".example")})
+		h.createWatchedSecret(name+"-sms", map[string][]byte{"url": []byte("https://" + name + ".example"), "body": []byte(`["{to}", "{text}"]`)})
+		pair, authority := newTLSPair(h.t, time.Now())
+		_, other := newTLSPair(h.t, time.Now())
+		h.createWatchedSecret(name+"-tls", map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": authority})
+		h.createWatchedSecret(name+"-ca", map[string][]byte{"ca.crt": authority, "other.crt": other})
+		h.mustCreate(&corev1.ConfigMap{
+			ObjectMeta: objectMeta(h.namespace, name+"-ca"),
 			Data:       map[string]string{"ca.crt": string(authority), "other.crt": string(other)},
 		})
-		p.mustCreate(&corev1.ConfigMap{
-			ObjectMeta: objectMeta(p.namespace, name+"-logo"),
+		h.mustCreate(&corev1.ConfigMap{
+			ObjectMeta: objectMeta(h.namespace, name+"-logo"),
 			Data:       map[string]string{"logo": newSVG(name), "other": newSVG(name + " other")},
 		})
 	}
-	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: p.expandableStorageClass()}, Provisioner: "test.example/none", AllowVolumeExpansion: new(true)}
-	p.mustCreate(class)
-	p.t.Cleanup(func() {
-		if err := p.Delete(context.Background(), class); err != nil {
-			p.t.Error(err)
+	class := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: h.expandableStorageClass()}, Provisioner: "test.example/none", AllowVolumeExpansion: new(true)}
+	h.mustCreate(class)
+	h.t.Cleanup(func() {
+		if err := h.Delete(context.Background(), class); err != nil {
+			h.t.Error(err)
 		}
 	})
 }
 
 // expandableStorageClass returns the name of the storage class whose volumes can grow.
 // Storage classes are cluster-scoped.
-func (p *harness) expandableStorageClass() string { return "growing-" + p.namespace }
+func (h *harness) expandableStorageClass() string { return "growing-" + h.namespace }
 
-func (p *harness) createWatchedSecret(name string, data map[string][]byte) {
-	p.t.Helper()
-	secret := &corev1.Secret{ObjectMeta: objectMeta(p.namespace, name), Data: data}
+func (h *harness) createWatchedSecret(name string, data map[string][]byte) {
+	h.t.Helper()
+	secret := &corev1.Secret{ObjectMeta: objectMeta(h.namespace, name), Data: data}
 	metav1.SetMetaDataLabel(&secret.ObjectMeta, v1alpha1.WatchLabel, "true")
-	p.mustCreate(secret)
+	h.mustCreate(secret)
 }

@@ -38,12 +38,12 @@ func TestEverySpecFieldChangeIsReversible(t *testing.T) {
 	for worker := range fieldWorkers {
 		t.Run(fmt.Sprint("share ", worker), func(t *testing.T) {
 			t.Parallel()
-			p := newHarnessWithoutOperator(t)
-			p.caOverlap = time.Millisecond
-			p.startOperator(serverImage)
-			p.createReferencedObjects()
+			h := newHarnessWithoutOperator(t)
+			h.caOverlap = time.Millisecond
+			h.startOperator(serverImage)
+			h.createReferencedObjects()
 			for i := worker; i < len(changing); i += fieldWorkers {
-				if err := p.checkField(changing[i]); err != nil {
+				if err := h.checkField(changing[i]); err != nil {
 					t.Errorf("%s: %v", changing[i], err)
 				}
 			}
@@ -71,12 +71,12 @@ func TestEveryHintMatchesSpecField(t *testing.T) {
 type fieldSpecs struct{ unset, first, second map[string]any }
 
 // fieldSpecsFor returns the specs for a field. unset is nil for a required field.
-func (p *harness) fieldSpecsFor(f field) (c fieldSpecs, err error) {
+func (h *harness) fieldSpecsFor(f field) (c fieldSpecs, err error) {
 	kind := "external"
 	if f.path[0].name == "storage" {
 		kind = f.path[1].name
 	}
-	ground := p.baseSpecs()[kind]
+	ground := h.baseSpecs()[kind]
 	if ground == nil {
 		return c, fmt.Errorf("there is no ground to try it on: add one for storage of kind %s to grounds", kind)
 	}
@@ -98,30 +98,30 @@ func (p *harness) fieldSpecsFor(f field) (c fieldSpecs, err error) {
 }
 
 // checkField applies a field's specs to an Instance in turn.
-func (p *harness) checkField(f field) error {
-	course, err := p.fieldSpecsFor(f)
+func (h *harness) checkField(f field) error {
+	course, err := h.fieldSpecsFor(f)
 	if err != nil {
 		return err
 	}
 	hint := fieldHints[f.String()]
 	var before string
 	if course.unset != nil {
-		if before, err = p.applySpecAndSettle(course.unset, hint); err != nil {
+		if before, err = h.applySpecAndSettle(course.unset, hint); err != nil {
 			return fmt.Errorf("without it: %w", err)
 		}
 	}
-	first, err := p.applySpecAndSettle(course.first, hint)
+	first, err := h.applySpecAndSettle(course.first, hint)
 	if err != nil {
 		return fmt.Errorf("set: %w", err)
 	}
-	second, err := p.applySpecAndSettle(course.second, hint)
+	second, err := h.applySpecAndSettle(course.second, hint)
 	if err != nil {
 		return fmt.Errorf("changed: %w", err)
 	}
 	if err := checkEffect(hint, first, second); err != nil {
 		return err
 	}
-	if _, err := p.applySpecAndWait(course.first, nil, first); err != nil {
+	if _, err := h.applySpecAndWait(course.first, nil, first); err != nil {
 		return fmt.Errorf("changed back: %w", err)
 	}
 	if course.unset == nil {
@@ -130,7 +130,7 @@ func (p *harness) checkField(f field) error {
 	if hint.conditionsWhenUnset != nil {
 		before = ""
 	}
-	if _, err := p.applySpecAndWait(course.unset, hint.conditionsWhenUnset, before); err != nil {
+	if _, err := h.applySpecAndWait(course.unset, hint.conditionsWhenUnset, before); err != nil {
 		return fmt.Errorf("unset again: %w", err)
 	}
 	return nil
@@ -146,51 +146,51 @@ func checkEffect(hint fieldHint, first, second string) error {
 	return nil
 }
 
-func (p *harness) unstructuredInstance(name string, spec map[string]any) *unstructured.Unstructured {
+func (h *harness) unstructuredInstance(name string, spec map[string]any) *unstructured.Unstructured {
 	instance := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
 	instance.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind("Instance"))
-	instance.SetNamespace(p.namespace)
+	instance.SetNamespace(h.namespace)
 	instance.SetName(name)
 	return instance
 }
 
 // applySpecAndSettle applies a spec to the Instance and returns its owned objects once
 // the change has taken full effect.
-func (p *harness) applySpecAndSettle(spec map[string]any, hint fieldHint) (children string, err error) {
-	children, err = p.applySpecAndWait(spec, nil, "")
+func (h *harness) applySpecAndSettle(spec map[string]any, hint fieldHint) (children string, err error) {
+	children, err = h.applySpecAndWait(spec, nil, "")
 	if err != nil || hint.delayReason == "" {
 		return children, err
 	}
-	p.waitUntilIdleFor(1500 * time.Millisecond)
-	return p.applySpecAndWait(spec, nil, "")
+	h.waitUntilIdleFor(1500 * time.Millisecond)
+	return h.applySpecAndWait(spec, nil, "")
 }
 
 // applySpecAndWait applies a spec to the Instance of its kind of storage and waits until
 // the Instance shows the given conditions, or is ready if none are given. It returns the
 // owned objects; if wanted is set, it waits until they match.
-func (p *harness) applySpecAndWait(spec map[string]any, shown []string, wanted string) (children string, err error) {
+func (h *harness) applySpecAndWait(spec map[string]any, shown []string, wanted string) (children string, err error) {
 	name := slices.Collect(maps.Keys(spec["storage"].(map[string]any)))[0]
-	if err := p.applySpec(name, spec); err != nil {
+	if err := h.applySpec(name, spec); err != nil {
 		return "", fmt.Errorf("%w: fix the hint", err)
 	}
 	if len(shown) == 0 {
 		shown = []string{"Ready=True"}
 	}
 	var state []string
-	ctx, cancel := context.WithTimeout(p.t.Context(), eventuallyTimeout)
+	ctx, cancel := context.WithTimeout(h.t.Context(), eventuallyTimeout)
 	defer cancel()
 	err = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
-		if state = p.conditionLines(name); !hasAllPrefixes(state, shown) {
+		if state = h.conditionLines(name); !hasAllPrefixes(state, shown) {
 			return false, nil
 		}
-		children = p.renderOwnedObjects(name)
+		children = h.renderOwnedObjects(name)
 		return wanted == "" || children == wanted, nil
 	})
 	switch {
 	case err == nil:
 		return children, nil
 	case !hasAllPrefixes(state, shown):
-		return "", fmt.Errorf("shows %q, want %q: %s", state, shown, p.conditionMessage(name, v1alpha1.ConditionReady))
+		return "", fmt.Errorf("shows %q, want %q: %s", state, shown, h.conditionMessage(name, v1alpha1.ConditionReady))
 	}
 	return "", fmt.Errorf("children (-wanted +got):\n%s", cmp.Diff(wanted, children))
 }
@@ -202,18 +202,18 @@ func hasAllPrefixes(lines, beginnings []string) bool {
 	})
 }
 
-func (p *harness) applySpec(name string, spec map[string]any) error {
-	ctx := p.t.Context()
-	if !p.get(name, &v1alpha1.Instance{}) {
-		return p.Create(ctx, p.unstructuredInstance(name, spec))
+func (h *harness) applySpec(name string, spec map[string]any) error {
+	ctx := h.t.Context()
+	if !h.get(name, &v1alpha1.Instance{}) {
+		return h.Create(ctx, h.unstructuredInstance(name, spec))
 	}
 	return wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, eventuallyTimeout, true, func(context.Context) (bool, error) {
-		instance := p.unstructuredInstance(name, nil)
-		if err := p.Get(ctx, client.ObjectKeyFromObject(instance), instance); err != nil {
+		instance := h.unstructuredInstance(name, nil)
+		if err := h.Get(ctx, client.ObjectKeyFromObject(instance), instance); err != nil {
 			return false, err
 		}
 		instance.Object["spec"] = spec
-		err := p.Update(ctx, instance)
+		err := h.Update(ctx, instance)
 		return err == nil, ignoreConflict(err)
 	})
 }

@@ -23,7 +23,7 @@ import (
 )
 
 func TestInvalidSpecIsRejectedOnCreate(t *testing.T) {
-	p := newHarness(t)
+	h := newHarness(t)
 	for name, test := range map[string]struct {
 		change func(*v1alpha1.Instance)
 		want   string
@@ -111,34 +111,34 @@ func TestInvalidSpecIsRejectedOnCreate(t *testing.T) {
 			"as a Service name does",
 		},
 	} {
-		instance := p.newInstance("acme")
+		instance := h.newInstance("acme")
 		test.change(instance)
-		err := p.Create(t.Context(), instance, client.DryRunAll)
+		err := h.Create(t.Context(), instance, client.DryRunAll)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got error %v, want one that contains %q", name, err, test.want)
 		}
 	}
-	planned := p.newInstance("planned")
+	planned := h.newInstance("planned")
 	planned.Spec.Plans = []v1alpha1.Plan{{Name: "gold", MonthlyCalls: v1alpha1.MonthlyCalls{Triage: new(int64(0))}}}
 	planned.Spec.Applications = []v1alpha1.Application{{Name: "portal", Plan: "gold"}, {Name: "kiosk", Plan: "trial"}, {Name: "own"}}
-	if err := p.Create(t.Context(), planned, client.DryRunAll); err != nil {
+	if err := h.Create(t.Context(), planned, client.DryRunAll); err != nil {
 		t.Errorf("existing plans: %v", err)
 	}
-	longest := p.newInstance(strings.Repeat("a", 40))
-	if err := p.Create(t.Context(), longest, client.DryRunAll); err != nil {
+	longest := h.newInstance(strings.Repeat("a", 40))
+	if err := h.Create(t.Context(), longest, client.DryRunAll); err != nil {
 		t.Errorf("a name of 40 characters: %v", err)
 	}
 }
 
 func TestInvalidSpecIsRejectedOnUpdate(t *testing.T) {
-	p := newHarness(t)
-	p.stop()
+	h := newHarness(t)
+	h.stop()
 	class := "fast"
-	p.mustCreate(p.newInstance("embedded"))
-	p.mustCreate(p.newExternalInstance("external"))
-	classed := p.newInstance("classed")
+	h.mustCreate(h.newInstance("embedded"))
+	h.mustCreate(h.newExternalInstance("external"))
+	classed := h.newInstance("classed")
 	classed.Spec.Storage.Embedded.StorageClassName = &class
-	p.mustCreate(classed)
+	h.mustCreate(classed)
 	for name, test := range map[string]struct {
 		instance string
 		change   func(*v1alpha1.Instance)
@@ -170,9 +170,9 @@ func TestInvalidSpecIsRejectedOnUpdate(t *testing.T) {
 			"storageClassName is immutable",
 		},
 	} {
-		instance := mustGet(p, test.instance, &v1alpha1.Instance{})
+		instance := mustGet(h, test.instance, &v1alpha1.Instance{})
 		test.change(instance)
-		err := p.Update(t.Context(), instance)
+		err := h.Update(t.Context(), instance)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got error %v, want one that contains %q", name, err, test.want)
 		}
@@ -189,117 +189,117 @@ func TestUnknownModelStallsWhilePodsServe(t *testing.T) {
 		"a version of another model has": {v1alpha1.Model{ID: "service-de", Version: olderVersion}, olderVersion},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newHarness(t)
-			p.mustCreate(p.newInstance("acme"))
-			p.waitForConditions("acme", "Ready=True Ready")
-			before := mustGet(p, "acme", &appsv1.Deployment{})
+			h := newHarness(t)
+			h.mustCreate(h.newInstance("acme"))
+			h.waitForConditions("acme", "Ready=True Ready")
+			before := mustGet(h, "acme", &appsv1.Deployment{})
 
-			p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models = []v1alpha1.Model{test.model} })
-			p.waitForConditions("acme", "Ready=False ModelsUnavailable", "ModelsReady=False ModelsUnavailable", "Stalled=True ModelsUnavailable", "Available=True Serving")
-			p.Expect(p.kstatus("acme")).To(gomega.Equal(status.FailedStatus))
-			p.Expect(p.conditionMessage("acme", "ModelsReady")).To(gomega.And(gomega.ContainSubstring(test.want), gomega.ContainSubstring("there are")))
-			p.waitUntilIdle()
-			p.Expect(mustGet(p, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec), "the Deployment is untouched")
-			p.Expect(mustGet(p, "acme", &v1alpha1.Instance{}).Status.Models).To(gomega.Equal([]v1alpha1.Model{{ID: "service-en", Version: newestVersion}}), "the status says what serves")
+			h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models = []v1alpha1.Model{test.model} })
+			h.waitForConditions("acme", "Ready=False ModelsUnavailable", "ModelsReady=False ModelsUnavailable", "Stalled=True ModelsUnavailable", "Available=True Serving")
+			h.Expect(h.kstatus("acme")).To(gomega.Equal(status.FailedStatus))
+			h.Expect(h.conditionMessage("acme", "ModelsReady")).To(gomega.And(gomega.ContainSubstring(test.want), gomega.ContainSubstring("there are")))
+			h.waitUntilIdle()
+			h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec), "the Deployment is untouched")
+			h.Expect(mustGet(h, "acme", &v1alpha1.Instance{}).Status.Models).To(gomega.Equal([]v1alpha1.Model{{ID: "service-en", Version: newestVersion}}), "the status says what serves")
 
-			p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].ID = "service-yy" })
-			p.waitForConditions("acme", "Stalled=True ModelsUnavailable")
-			p.Eventually(p.listJobs).Should(gomega.HaveLen(1), "the Job of the earlier question is deleted")
+			h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].ID = "service-yy" })
+			h.waitForConditions("acme", "Stalled=True ModelsUnavailable")
+			h.Eventually(h.listJobs).Should(gomega.HaveLen(1), "the Job of the earlier question is deleted")
 
-			p.updateInstance("acme", func(instance *v1alpha1.Instance) {
+			h.updateInstance("acme", func(instance *v1alpha1.Instance) {
 				instance.Spec.Models = []v1alpha1.Model{{ID: "service-de"}, {ID: "service-en", Version: olderVersion}}
 			})
-			p.waitForConditions("acme", "Ready=True Ready")
-			p.Expect(mustGet(p, "acme", &v1alpha1.Instance{}).Status.Models).To(gomega.Equal([]v1alpha1.Model{
+			h.waitForConditions("acme", "Ready=True Ready")
+			h.Expect(mustGet(h, "acme", &v1alpha1.Instance{}).Status.Models).To(gomega.Equal([]v1alpha1.Model{
 				{ID: "service-de", Version: newestVersion}, {ID: "service-en", Version: olderVersion},
 			}))
-			p.Eventually(p.listJobs).Should(gomega.BeEmpty(), "the preflight Job is cleaned up")
+			h.Eventually(h.listJobs).Should(gomega.BeEmpty(), "the preflight Job is cleaned up")
 		})
 	}
 }
 
 // listJobs returns the existing Jobs.
-func (p *harness) listJobs() []batchv1.Job {
-	p.t.Helper()
+func (h *harness) listJobs() []batchv1.Job {
+	h.t.Helper()
 	var jobs batchv1.JobList
-	if err := p.List(p.t.Context(), &jobs, client.InNamespace(p.namespace)); err != nil {
-		p.t.Fatal(err)
+	if err := h.List(h.t.Context(), &jobs, client.InNamespace(h.namespace)); err != nil {
+		h.t.Fatal(err)
 	}
 	return jobs.Items
 }
 
 func TestStalledInstanceCausesNoWrites(t *testing.T) {
-	p := newHarness(t)
-	instance := p.newInstance("acme")
+	h := newHarness(t)
+	instance := h.newInstance("acme")
 	instance.Spec.Models[0].ID = "service-xx"
-	p.mustCreate(instance)
-	p.waitForConditions("acme", "Stalled=True ModelsUnavailable")
-	p.expectNoWritesWhenSettled("acme")
+	h.mustCreate(instance)
+	h.waitForConditions("acme", "Stalled=True ModelsUnavailable")
+	h.expectNoWritesWhenSettled("acme")
 }
 
 func TestPreflightIsRerunWhenResultIsLost(t *testing.T) {
-	p := newHarness(t)
-	p.cluster.update(func(w *fakeCluster) { w.jobsPaused = true })
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Ready=False PreflightRunning", "Reconciling=True PreflightRunning")
-	job := p.listJobs()[0]
+	h := newHarness(t)
+	h.cluster.update(func(c *fakeCluster) { c.jobsPaused = true })
+	h.mustCreate(h.newInstance("acme"))
+	h.waitForConditions("acme", "Ready=False PreflightRunning", "Reconciling=True PreflightRunning")
+	job := h.listJobs()[0]
 	finishJob(&job, true)
-	if err := p.Status().Update(t.Context(), &job); err != nil {
+	if err := h.Status().Update(t.Context(), &job); err != nil {
 		t.Fatal(err)
 	}
-	p.Eventually(func() bool {
+	h.Eventually(func() bool {
 		again := &batchv1.Job{}
-		return p.get(job.Name, again) && again.UID != job.UID
+		return h.get(job.Name, again) && again.UID != job.UID
 	}).Should(gomega.BeTrue())
-	p.cluster.update(func(w *fakeCluster) { w.jobsPaused = false })
-	p.waitForConditions("acme", "Ready=True Ready")
+	h.cluster.update(func(c *fakeCluster) { c.jobsPaused = false })
+	h.waitForConditions("acme", "Ready=True Ready")
 }
 
 func TestPreflightThatCannotRunStallsAndRecovers(t *testing.T) {
-	p := newHarness(t)
-	p.cluster.update(func(w *fakeCluster) { w.jobsPaused = true })
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Ready=False PreflightRunning")
-	p.clockOffset.Store(int64(resources.DefaultProgressDeadline + time.Minute))
-	p.triggerReconcile("acme")
-	p.waitForConditions("acme", "Stalled=True PreflightTimedOut")
-	p.cluster.update(func(w *fakeCluster) { w.jobsPaused = false })
-	p.waitForConditions("acme", "Ready=True Ready")
+	h := newHarness(t)
+	h.cluster.update(func(c *fakeCluster) { c.jobsPaused = true })
+	h.mustCreate(h.newInstance("acme"))
+	h.waitForConditions("acme", "Ready=False PreflightRunning")
+	h.clockOffset.Store(int64(resources.DefaultProgressDeadline + time.Minute))
+	h.triggerReconcile("acme")
+	h.waitForConditions("acme", "Stalled=True PreflightTimedOut")
+	h.cluster.update(func(c *fakeCluster) { c.jobsPaused = false })
+	h.waitForConditions("acme", "Ready=True Ready")
 }
 
 func TestPreflightWithoutPodReportsReason(t *testing.T) {
-	p := newHarness(t)
-	p.cluster.update(func(w *fakeCluster) { w.jobsPaused = true })
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Reconciling=True PreflightRunning")
-	job := p.listJobs()[0]
+	h := newHarness(t)
+	h.cluster.update(func(c *fakeCluster) { c.jobsPaused = true })
+	h.mustCreate(h.newInstance("acme"))
+	h.waitForConditions("acme", "Reconciling=True PreflightRunning")
+	job := h.listJobs()[0]
 	for kind, message := range map[string]string{corev1.EventTypeWarning: "exceeded quota", corev1.EventTypeNormal: "nothing of note"} {
-		p.mustCreate(&corev1.Event{
-			ObjectMeta:     objectMeta(p.namespace, strings.ToLower(kind)),
-			InvolvedObject: corev1.ObjectReference{Kind: "Job", Namespace: p.namespace, Name: job.Name, UID: job.UID},
+		h.mustCreate(&corev1.Event{
+			ObjectMeta:     objectMeta(h.namespace, strings.ToLower(kind)),
+			InvolvedObject: corev1.ObjectReference{Kind: "Job", Namespace: h.namespace, Name: job.Name, UID: job.UID},
 			Type:           kind, Reason: "FailedCreate", Message: message,
 			LastTimestamp: metav1.Now(),
 		})
 	}
-	p.triggerReconcile("acme")
-	p.Eventually(func() string { return p.conditionMessage("acme", "ModelsReady") }).Should(gomega.HaveSuffix("cannot run: FailedCreate: exceeded quota"))
+	h.triggerReconcile("acme")
+	h.Eventually(func() string { return h.conditionMessage("acme", "ModelsReady") }).Should(gomega.HaveSuffix("cannot run: FailedCreate: exceeded quota"))
 }
 
 // applyTLSSecret creates or updates a TLS Secret that is watched.
-func (p *harness) applyTLSSecret(name string, certificate, key, authority []byte) {
-	p.t.Helper()
+func (h *harness) applyTLSSecret(name string, certificate, key, authority []byte) {
+	h.t.Helper()
 	data := map[string][]byte{"tls.crt": certificate, "tls.key": key, "ca.crt": authority}
 	if authority == nil {
 		delete(data, "ca.crt")
 	}
 	secret := &corev1.Secret{}
-	if p.get(name, secret) {
-		mustUpdate(p, name, secret, func(secret *corev1.Secret) { secret.Data = data })
+	if h.get(name, secret) {
+		mustUpdate(h, name, secret, func(secret *corev1.Secret) { secret.Data = data })
 		return
 	}
-	secret.Name, secret.Namespace, secret.Data = name, p.namespace, data
+	secret.Name, secret.Namespace, secret.Data = name, h.namespace, data
 	secret.Labels = map[string]string{v1alpha1.WatchLabel: "true"}
-	p.mustCreate(secret)
+	h.mustCreate(secret)
 }
 
 // newTLSPair returns a CA and a certificate issued by it, both created at a given time.
@@ -321,19 +321,19 @@ func newTLSPair(t testing.TB, at time.Time) (pair pki.KeyPair, authority []byte)
 }
 
 func TestInvalidTLSSecretKeepsServingPreviousCertificate(t *testing.T) {
-	p := newHarness(t)
+	h := newHarness(t)
 	good, authority := newTLSPair(t, time.Now())
 	other, otherAuthority := newTLSPair(t, time.Now())
 	expired, expiredAuthority := newTLSPair(t, time.Now().AddDate(-1, 0, 0))
 
-	instance := p.newInstance("acme")
+	instance := h.newInstance("acme")
 	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "own-tls"}}
-	p.mustCreate(instance)
-	p.waitForConditions("acme", "Ready=False TLSSecretNotFound", "Reconciling=True TLSSecretNotFound")
-	p.Expect(p.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("Secret own-tls does not exist"))
+	h.mustCreate(instance)
+	h.waitForConditions("acme", "Ready=False TLSSecretNotFound", "Reconciling=True TLSSecretNotFound")
+	h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("Secret own-tls does not exist"))
 
-	p.applyTLSSecret("own-tls", good.Certificate, good.Key, authority)
-	p.waitForConditions("acme", "Ready=True Ready")
+	h.applyTLSSecret("own-tls", good.Certificate, good.Key, authority)
+	h.waitForConditions("acme", "Ready=True Ready")
 	for _, test := range []struct {
 		name                        string
 		certificate, key, authority []byte
@@ -345,229 +345,229 @@ func TestInvalidTLSSecretKeepsServingPreviousCertificate(t *testing.T) {
 		{"another authority", good.Certificate, good.Key, otherAuthority, "ca.crt did not issue"},
 		{"no key", good.Certificate, nil, authority, "tls.key is not the private key"},
 	} {
-		p.applyTLSSecret("own-tls", test.certificate, test.key, test.authority)
-		p.waitForConditions("acme", "Ready=False TLSSecretInvalid", "Stalled=True TLSSecretInvalid", "Available=True Serving")
-		p.Eventually(func() string { return p.conditionMessage("acme", "Ready") }).Should(gomega.ContainSubstring(test.want), test.name)
-		p.Expect(mustGet(p, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(good.Certificate), "the last good one serves")
+		h.applyTLSSecret("own-tls", test.certificate, test.key, test.authority)
+		h.waitForConditions("acme", "Ready=False TLSSecretInvalid", "Stalled=True TLSSecretInvalid", "Available=True Serving")
+		h.Eventually(func() string { return h.conditionMessage("acme", "Ready") }).Should(gomega.ContainSubstring(test.want), test.name)
+		h.Expect(mustGet(h, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(good.Certificate), "the last good one serves")
 	}
-	p.applyTLSSecret("own-tls", other.Certificate, other.Key, otherAuthority)
-	p.waitForConditions("acme", "Ready=True Ready")
-	p.Expect(mustGet(p, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(other.Certificate))
-	p.Expect(p.templateHashes("acme")).To(gomega.HaveLen(1), "a certificate restarts nothing")
+	h.applyTLSSecret("own-tls", other.Certificate, other.Key, otherAuthority)
+	h.waitForConditions("acme", "Ready=True Ready")
+	h.Expect(mustGet(h, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(other.Certificate))
+	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "a certificate restarts nothing")
 }
 
 func TestTLSSecretWithoutCAMayShareInstanceName(t *testing.T) {
-	p := newHarness(t)
+	h := newHarness(t)
 	good, _ := newTLSPair(t, time.Now())
-	p.applyTLSSecret("acme-tls", good.Certificate, good.Key, nil)
-	instance := p.newInstance("acme")
+	h.applyTLSSecret("acme-tls", good.Certificate, good.Key, nil)
+	instance := h.newInstance("acme")
 	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "acme-tls"}}
-	p.mustCreate(instance)
-	p.waitForConditions("acme", "Ready=True Ready")
-	p.expectNoWritesWhenSettled("acme")
-	p.Expect(mustGet(p, "acme-serving-tls", &corev1.Secret{}).Data).NotTo(gomega.HaveKey("ca.crt"))
+	h.mustCreate(instance)
+	h.waitForConditions("acme", "Ready=True Ready")
+	h.expectNoWritesWhenSettled("acme")
+	h.Expect(mustGet(h, "acme-serving-tls", &corev1.Secret{}).Data).NotTo(gomega.HaveKey("ca.crt"))
 
-	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.TLS.SecretRef.Name = "acme-serving-tls" })
-	p.waitForConditions("acme", "Stalled=True TLSSecretInvalid", "Available=True Serving")
-	p.Expect(p.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("reference a Secret of your own"))
+	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.TLS.SecretRef.Name = "acme-serving-tls" })
+	h.waitForConditions("acme", "Stalled=True TLSSecretInvalid", "Available=True Serving")
+	h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("reference a Secret of your own"))
 }
 
 func TestUnwatchedSecretIsReadOnResync(t *testing.T) {
-	p := newHarness(t)
-	p.resyncPeriod = 500 * time.Millisecond
-	p.startOperator(serverImage)
+	h := newHarness(t)
+	h.resyncPeriod = 500 * time.Millisecond
+	h.startOperator(serverImage)
 	good, authority := newTLSPair(t, time.Now())
-	p.mustCreate(&corev1.Secret{
-		ObjectMeta: objectMeta(p.namespace, "own-tls"),
+	h.mustCreate(&corev1.Secret{
+		ObjectMeta: objectMeta(h.namespace, "own-tls"),
 		Data:       map[string][]byte{"tls.crt": good.Certificate, "tls.key": good.Key, "ca.crt": authority},
 	})
-	instance := p.newInstance("acme")
+	instance := h.newInstance("acme")
 	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "own-tls"}}
-	p.mustCreate(instance)
-	p.waitForConditions("acme", "Ready=True Ready")
+	h.mustCreate(instance)
+	h.waitForConditions("acme", "Ready=True Ready")
 	for _, data := range [][]byte{[]byte("rubbish"), good.Certificate} {
-		mustUpdate(p, "own-tls", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["tls.crt"] = data })
+		mustUpdate(h, "own-tls", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["tls.crt"] = data })
 		want := "Ready=True Ready"
 		if !bytes.Equal(data, good.Certificate) {
 			want = "Stalled=True TLSSecretInvalid"
 		}
-		p.waitForConditions("acme", want)
+		h.waitForConditions("acme", want)
 	}
 }
 
 func TestUnboundVolumeIsReported(t *testing.T) {
-	p := newHarness(t)
-	p.cluster.update(func(w *fakeCluster) {
-		w.volumesPending = true
-		w.brokenTemplate = func(corev1.PodTemplateSpec) bool { return true }
+	h := newHarness(t)
+	h.cluster.update(func(c *fakeCluster) {
+		c.volumesPending = true
+		c.brokenTemplate = func(corev1.PodTemplateSpec) bool { return true }
 	})
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "StorageReady=False VolumePending")
-	claim := mustGet(p, "acme-data", &corev1.PersistentVolumeClaim{})
-	p.mustCreate(&corev1.Event{
-		ObjectMeta:     objectMeta(p.namespace, "complaint"),
-		InvolvedObject: corev1.ObjectReference{Kind: "PersistentVolumeClaim", Name: claim.Name, Namespace: p.namespace, UID: claim.UID},
+	h.mustCreate(h.newInstance("acme"))
+	h.waitForConditions("acme", "StorageReady=False VolumePending")
+	claim := mustGet(h, "acme-data", &corev1.PersistentVolumeClaim{})
+	h.mustCreate(&corev1.Event{
+		ObjectMeta:     objectMeta(h.namespace, "complaint"),
+		InvolvedObject: corev1.ObjectReference{Kind: "PersistentVolumeClaim", Name: claim.Name, Namespace: h.namespace, UID: claim.UID},
 		Reason:         "FailedBinding", Message: "no persistent volumes available for this claim", Type: "Normal",
 	})
-	p.clockOffset.Store(int64(resources.DefaultProgressDeadline + time.Minute))
-	p.triggerReconcile("acme")
-	p.waitForConditions("acme", "StorageReady=False VolumeBindFailed", "Stalled=True VolumeBindFailed")
-	p.Expect(p.conditionMessage("acme", "StorageReady")).To(gomega.ContainSubstring("no persistent volumes available"))
+	h.clockOffset.Store(int64(resources.DefaultProgressDeadline + time.Minute))
+	h.triggerReconcile("acme")
+	h.waitForConditions("acme", "StorageReady=False VolumeBindFailed", "Stalled=True VolumeBindFailed")
+	h.Expect(h.conditionMessage("acme", "StorageReady")).To(gomega.ContainSubstring("no persistent volumes available"))
 
-	p.cluster.update(func(w *fakeCluster) {
-		w.volumesPending = false
-		w.brokenTemplate = func(corev1.PodTemplateSpec) bool { return false }
+	h.cluster.update(func(c *fakeCluster) {
+		c.volumesPending = false
+		c.brokenTemplate = func(corev1.PodTemplateSpec) bool { return false }
 	})
-	p.waitForConditions("acme", "Ready=True Ready", "StorageReady=True VolumeBound")
+	h.waitForConditions("acme", "Ready=True Ready", "StorageReady=True VolumeBound")
 }
 
 func TestMissingStorageClassIsReported(t *testing.T) {
-	p := newHarness(t)
-	p.cluster.update(func(w *fakeCluster) { w.volumesPending = true })
+	h := newHarness(t)
+	h.cluster.update(func(c *fakeCluster) { c.volumesPending = true })
 	class := "faster-than-light"
-	instance := p.newInstance("acme")
+	instance := h.newInstance("acme")
 	instance.Spec.Storage.Embedded.StorageClassName = &class
-	p.mustCreate(instance)
-	p.waitForConditions("acme", "StorageReady=False VolumePending")
-	p.clockOffset.Store(int64(time.Minute))
-	p.triggerReconcile("acme")
-	p.waitForConditions("acme", "StorageReady=False VolumeBindFailed", "Stalled=True VolumeBindFailed")
-	p.Expect(p.conditionMessage("acme", "StorageReady")).To(gomega.ContainSubstring("storage class faster-than-light, which does not exist"))
+	h.mustCreate(instance)
+	h.waitForConditions("acme", "StorageReady=False VolumePending")
+	h.clockOffset.Store(int64(time.Minute))
+	h.triggerReconcile("acme")
+	h.waitForConditions("acme", "StorageReady=False VolumeBindFailed", "Stalled=True VolumeBindFailed")
+	h.Expect(h.conditionMessage("acme", "StorageReady")).To(gomega.ContainSubstring("storage class faster-than-light, which does not exist"))
 }
 
 func TestInvalidDatabaseSecretIsReportedWithoutItsContent(t *testing.T) {
-	p := newHarness(t)
-	instance := p.newExternalInstance("acme")
-	if err := p.Delete(t.Context(), mustGet(p, "acme-db", &corev1.Secret{})); err != nil {
+	h := newHarness(t)
+	instance := h.newExternalInstance("acme")
+	if err := h.Delete(t.Context(), mustGet(h, "acme-db", &corev1.Secret{})); err != nil {
 		t.Fatal(err)
 	}
-	p.mustCreate(instance)
-	p.waitForConditions("acme", "Ready=False DatabaseSecretNotFound", "StorageReady=False DatabaseSecretNotFound", "Reconciling=True DatabaseSecretNotFound")
+	h.mustCreate(instance)
+	h.waitForConditions("acme", "Ready=False DatabaseSecretNotFound", "StorageReady=False DatabaseSecretNotFound", "Reconciling=True DatabaseSecretNotFound")
 
 	secret := &corev1.Secret{
-		ObjectMeta: objectMeta(p.namespace, "acme-db"),
+		ObjectMeta: objectMeta(h.namespace, "acme-db"),
 		StringData: map[string]string{"url": "mysql://acme:secret-password@db.example/acme?sslmode=verify-full"},
 	}
 	secret.Labels = map[string]string{v1alpha1.WatchLabel: "true"}
-	p.mustCreate(secret)
-	p.waitForConditions("acme", "Ready=False DatabaseSecretInvalid", "StorageReady=False DatabaseSecretInvalid", "Stalled=True DatabaseSecretInvalid")
-	p.Expect(p.conditionMessage("acme", "Ready")).To(gomega.And(gomega.ContainSubstring("postgres://"), gomega.Not(gomega.ContainSubstring("secret-password"))))
+	h.mustCreate(secret)
+	h.waitForConditions("acme", "Ready=False DatabaseSecretInvalid", "StorageReady=False DatabaseSecretInvalid", "Stalled=True DatabaseSecretInvalid")
+	h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.And(gomega.ContainSubstring("postgres://"), gomega.Not(gomega.ContainSubstring("secret-password"))))
 
-	mustUpdate(p, "acme-db", &corev1.Secret{}, func(secret *corev1.Secret) {
+	mustUpdate(h, "acme-db", &corev1.Secret{}, func(secret *corev1.Secret) {
 		secret.StringData = map[string]string{"url": "postgres://acme:secret-password@db.example/acme?sslmode=verify-full"}
 	})
-	p.waitForConditions("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
-	p.Expect(p.templateHashes("acme")).To(gomega.HaveLen(1))
+	h.waitForConditions("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
+	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1))
 
-	mustUpdate(p, "acme-db", &corev1.Secret{}, func(secret *corev1.Secret) {
+	mustUpdate(h, "acme-db", &corev1.Secret{}, func(secret *corev1.Secret) {
 		secret.StringData = map[string]string{"url": "postgres://acme:new-password@db.example/acme?sslmode=verify-full"}
 	})
-	p.Eventually(func() []string { return p.templateHashes("acme") }).Should(gomega.HaveLen(2), "a new URL replaces the pods")
-	p.waitForConditions("acme", "Ready=True Ready")
+	h.Eventually(func() []string { return h.templateHashes("acme") }).Should(gomega.HaveLen(2), "a new URL replaces the pods")
+	h.waitForConditions("acme", "Ready=True Ready")
 
-	served := mustGet(p, "acme", &appsv1.Deployment{})
-	if err := p.Delete(t.Context(), mustGet(p, "acme-db", &corev1.Secret{})); err != nil {
+	served := mustGet(h, "acme", &appsv1.Deployment{})
+	if err := h.Delete(t.Context(), mustGet(h, "acme-db", &corev1.Secret{})); err != nil {
 		t.Fatal(err)
 	}
-	p.waitForConditions("acme", "Ready=False DatabaseSecretNotFound", "Available=True Serving")
-	p.Expect(mustGet(p, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(served.Spec), "running pods keep serving")
+	h.waitForConditions("acme", "Ready=False DatabaseSecretNotFound", "Available=True Serving")
+	h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(served.Spec), "running pods keep serving")
 }
 
 func TestRejectedObjectStallsInstance(t *testing.T) {
-	p := newHarness(t)
-	p.mustCreate(p.newExternalInstance("acme"))
-	p.waitForConditions("acme", "Ready=True Ready")
-	before := mustGet(p, "acme", &appsv1.Deployment{}).Spec
-	p.updateInstance("acme", func(instance *v1alpha1.Instance) {
+	h := newHarness(t)
+	h.mustCreate(h.newExternalInstance("acme"))
+	h.waitForConditions("acme", "Ready=True Ready")
+	before := mustGet(h, "acme", &appsv1.Deployment{}).Spec
+	h.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Spec.Resources = &corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceMemory: mustQuantity("2Gi")},
 			Limits:   corev1.ResourceList{corev1.ResourceMemory: mustQuantity("1Gi")},
 		}
 	})
-	p.waitForConditions("acme", "Ready=False RejectedByAPIServer", "Stalled=True RejectedByAPIServer", "Available=True Serving")
-	p.Expect(p.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("must be less than or equal to memory limit"))
-	p.Expect(mustGet(p, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before))
+	h.waitForConditions("acme", "Ready=False RejectedByAPIServer", "Stalled=True RejectedByAPIServer", "Available=True Serving")
+	h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("must be less than or equal to memory limit"))
+	h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before))
 }
 
 // TestBlockedPreflightPicksUpSpecChange checks that a Job that cannot pull its image is
 // recreated with the missing pull credentials.
 func TestBlockedPreflightPicksUpSpecChange(t *testing.T) {
-	p := newHarness(t)
-	p.cluster.update(func(w *fakeCluster) { w.jobsPaused = true })
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Ready=False PreflightRunning")
-	p.updateInstance("acme", func(instance *v1alpha1.Instance) {
+	h := newHarness(t)
+	h.cluster.update(func(c *fakeCluster) { c.jobsPaused = true })
+	h.mustCreate(h.newInstance("acme"))
+	h.waitForConditions("acme", "Ready=False PreflightRunning")
+	h.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Spec.Pods = &v1alpha1.Pods{ImagePullSecrets: []v1alpha1.SecretReference{{Name: "registry"}}}
 	})
-	p.Eventually(func() []corev1.LocalObjectReference {
+	h.Eventually(func() []corev1.LocalObjectReference {
 		var jobs batchv1.JobList
-		if err := p.List(t.Context(), &jobs, client.InNamespace(p.namespace)); err != nil || len(jobs.Items) != 1 {
+		if err := h.List(t.Context(), &jobs, client.InNamespace(h.namespace)); err != nil || len(jobs.Items) != 1 {
 			return nil
 		}
 		return jobs.Items[0].Spec.Template.Spec.ImagePullSecrets
 	}).Should(gomega.ConsistOf(corev1.LocalObjectReference{Name: "registry"}))
-	p.cluster.update(func(w *fakeCluster) { w.jobsPaused = false })
-	p.waitForConditions("acme", "Ready=True Ready")
+	h.cluster.update(func(c *fakeCluster) { c.jobsPaused = false })
+	h.waitForConditions("acme", "Ready=True Ready")
 }
 
 // TestUnverifiedDatabaseIsRejected checks that an insecure database connection is
 // reported before the first pod starts, and that serving pods are left unchanged.
 func TestUnverifiedDatabaseIsRejected(t *testing.T) {
-	p := newHarness(t)
-	instance := p.newExternalInstance("acme")
+	h := newHarness(t)
+	instance := h.newExternalInstance("acme")
 	rewrite := func(url string) {
-		secret := mustGet(p, "acme-db", &corev1.Secret{})
+		secret := mustGet(h, "acme-db", &corev1.Secret{})
 		secret.StringData = map[string]string{"url": url}
-		if err := p.Update(t.Context(), secret); err != nil {
+		if err := h.Update(t.Context(), secret); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const unverified = "postgres://acme:secret-password@db.example/acme?sslmode=require"
 	rewrite(unverified)
-	p.mustCreate(instance)
-	p.waitForConditions("acme", "Ready=False DatabaseUnverified", "StorageReady=False DatabaseUnverified")
-	p.Expect(p.conditionMessage("acme", "StorageReady")).To(gomega.And(gomega.ContainSubstring("allowInsecure"), gomega.Not(gomega.ContainSubstring("secret-password"))))
-	p.Expect(p.get("acme", &appsv1.Deployment{})).To(gomega.BeFalse(), "no pod starts")
+	h.mustCreate(instance)
+	h.waitForConditions("acme", "Ready=False DatabaseUnverified", "StorageReady=False DatabaseUnverified")
+	h.Expect(h.conditionMessage("acme", "StorageReady")).To(gomega.And(gomega.ContainSubstring("allowInsecure"), gomega.Not(gomega.ContainSubstring("secret-password"))))
+	h.Expect(h.get("acme", &appsv1.Deployment{})).To(gomega.BeFalse(), "no pod starts")
 
-	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Storage.External.AllowInsecure = true })
-	p.waitForConditions("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
-	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Storage.External.AllowInsecure = false })
-	p.waitForConditions("acme", "Ready=True Ready", "StorageReady=True DatabaseUnverified")
+	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Storage.External.AllowInsecure = true })
+	h.waitForConditions("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
+	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Storage.External.AllowInsecure = false })
+	h.waitForConditions("acme", "Ready=True Ready", "StorageReady=True DatabaseUnverified")
 }
 
 func TestDatabaseURLAndCAKeysFollowSpec(t *testing.T) {
-	p := newHarness(t)
-	instance := p.newExternalInstance("acme")
-	secret := mustGet(p, "acme-db", &corev1.Secret{})
+	h := newHarness(t)
+	instance := h.newExternalInstance("acme")
+	secret := mustGet(h, "acme-db", &corev1.Secret{})
 	secret.Data["uri"] = secret.Data["url"]
 	delete(secret.Data, "url")
-	if err := p.Update(t.Context(), secret); err != nil {
+	if err := h.Update(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}
 	external := instance.Spec.Storage.External
 	external.SecretRef.Key = "uri"
 	external.CARef = &v1alpha1.CABundleReference{Kind: "ConfigMap", Name: "acme-db-ca", Key: "root.pem"}
-	p.mustCreate(instance)
-	p.waitForConditions("acme", "Ready=False DatabaseCANotFound")
+	h.mustCreate(instance)
+	h.waitForConditions("acme", "Ready=False DatabaseCANotFound")
 	authority, err := pki.NewAuthority(time.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
-	configMap := &corev1.ConfigMap{ObjectMeta: objectMeta(p.namespace, "acme-db-ca"), Data: map[string]string{"root.pem": "nothing"}}
+	configMap := &corev1.ConfigMap{ObjectMeta: objectMeta(h.namespace, "acme-db-ca"), Data: map[string]string{"root.pem": "nothing"}}
 	configMap.Labels = map[string]string{v1alpha1.WatchLabel: "true"}
-	p.mustCreate(configMap)
-	p.waitForConditions("acme", "Ready=False DatabaseCAInvalid")
+	h.mustCreate(configMap)
+	h.waitForConditions("acme", "Ready=False DatabaseCAInvalid")
 	configMap.Data["root.pem"] = string(authority.Certificate)
-	if err := p.Update(t.Context(), configMap); err != nil {
+	if err := h.Update(t.Context(), configMap); err != nil {
 		t.Fatal(err)
 	}
-	p.waitForConditions("acme", "Ready=True Ready")
-	before := mustGet(p, "acme", &appsv1.Deployment{}).Spec.Template.Annotations[resources.DatabaseChecksumAnnotation]
+	h.waitForConditions("acme", "Ready=True Ready")
+	before := mustGet(h, "acme", &appsv1.Deployment{}).Spec.Template.Annotations[resources.DatabaseChecksumAnnotation]
 	configMap.Data["root.pem"] += string(authority.Certificate)
-	if err := p.Update(t.Context(), configMap); err != nil {
+	if err := h.Update(t.Context(), configMap); err != nil {
 		t.Fatal(err)
 	}
-	p.Eventually(func() string {
-		return mustGet(p, "acme", &appsv1.Deployment{}).Spec.Template.Annotations[resources.DatabaseChecksumAnnotation]
+	h.Eventually(func() string {
+		return mustGet(h, "acme", &appsv1.Deployment{}).Spec.Template.Annotations[resources.DatabaseChecksumAnnotation]
 	}).ShouldNot(gomega.Equal(before), "pods read authorities only when they start")
 }

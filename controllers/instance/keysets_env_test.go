@@ -22,52 +22,52 @@ import (
 func TestLostKeysetsAreNotRegenerated(t *testing.T) {
 	for name, forget := range map[string]func(*harness){
 		"and nothing else":       func(*harness) {},
-		"with the status":        func(p *harness) { p.clearStatus("acme") },
+		"with the status":        func(h *harness) { h.clearStatus("acme") },
 		"with status and server": deleteDeploymentAndStatus,
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newHarness(t)
-			p.mustCreate(p.newInstance("acme"))
-			p.waitForConditions("acme", "Ready=True Ready")
-			p.waitUntilIdle()
-			p.stop()
-			if err := p.Delete(t.Context(), mustGet(p, "acme-keysets", &corev1.Secret{})); err != nil {
+			h := newHarness(t)
+			h.mustCreate(h.newInstance("acme"))
+			h.waitForConditions("acme", "Ready=True Ready")
+			h.waitUntilIdle()
+			h.stop()
+			if err := h.Delete(t.Context(), mustGet(h, "acme-keysets", &corev1.Secret{})); err != nil {
 				t.Fatal(err)
 			}
-			forget(p)
-			p.startOperator(serverImage)
-			p.waitForConditions("acme", "Stalled=True KeysetsLost", "Ready=False KeysetsLost")
-			p.triggerReconcile("acme")
-			p.waitUntilIdle()
-			p.Expect(p.get("acme-keysets", &corev1.Secret{})).To(gomega.BeFalse())
-			p.Expect(p.conditionMessage("acme", "Stalled")).To(gomega.ContainSubstring("from a backup"))
+			forget(h)
+			h.startOperator(serverImage)
+			h.waitForConditions("acme", "Stalled=True KeysetsLost", "Ready=False KeysetsLost")
+			h.triggerReconcile("acme")
+			h.waitUntilIdle()
+			h.Expect(h.get("acme-keysets", &corev1.Secret{})).To(gomega.BeFalse())
+			h.Expect(h.conditionMessage("acme", "Stalled")).To(gomega.ContainSubstring("from a backup"))
 		})
 	}
 }
 
 // deleteDeploymentAndStatus removes every trace of the keysets except the volume.
-func deleteDeploymentAndStatus(p *harness) {
-	if err := p.Delete(p.t.Context(), mustGet(p, "acme", &appsv1.Deployment{})); err != nil {
-		p.t.Fatal(err)
+func deleteDeploymentAndStatus(h *harness) {
+	if err := h.Delete(h.t.Context(), mustGet(h, "acme", &appsv1.Deployment{})); err != nil {
+		h.t.Fatal(err)
 	}
-	p.Eventually(func() bool { return p.get("acme", &appsv1.Deployment{}) }).Should(gomega.BeFalse())
-	p.clearStatus("acme")
+	h.Eventually(func() bool { return h.get("acme", &appsv1.Deployment{}) }).Should(gomega.BeFalse())
+	h.clearStatus("acme")
 }
 
 func TestUnreadableKeysetsAreKept(t *testing.T) {
-	p := newHarness(t)
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Ready=True Ready")
-	good := mustGet(p, "acme-keysets", &corev1.Secret{}).Data
-	mustUpdate(p, "acme-keysets", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["lookup.json"] = []byte("rubbish") })
-	p.waitForConditions("acme", "Stalled=True KeysetsInvalid", "Available=True Serving")
-	p.Expect(p.conditionMessage("acme", "Stalled")).To(gomega.ContainSubstring("lookup keyset: not a Tink keyset"))
-	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Pods = &v1alpha1.Pods{LogLevel: "debug"} })
-	p.waitUntilIdle()
-	p.Expect(mustGet(p, "acme-keysets", &corev1.Secret{}).Data).To(gomega.HaveKeyWithValue("lookup.json", []byte("rubbish")))
-	p.Expect(p.templateHashes("acme")).To(gomega.HaveLen(1), "no pod is started that could not read its data")
-	mustUpdate(p, "acme-keysets", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data = good })
-	p.waitForConditions("acme", "Ready=True Ready")
+	h := newHarness(t)
+	h.mustCreate(h.newInstance("acme"))
+	h.waitForConditions("acme", "Ready=True Ready")
+	good := mustGet(h, "acme-keysets", &corev1.Secret{}).Data
+	mustUpdate(h, "acme-keysets", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["lookup.json"] = []byte("rubbish") })
+	h.waitForConditions("acme", "Stalled=True KeysetsInvalid", "Available=True Serving")
+	h.Expect(h.conditionMessage("acme", "Stalled")).To(gomega.ContainSubstring("lookup keyset: not a Tink keyset"))
+	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Pods = &v1alpha1.Pods{LogLevel: "debug"} })
+	h.waitUntilIdle()
+	h.Expect(mustGet(h, "acme-keysets", &corev1.Secret{}).Data).To(gomega.HaveKeyWithValue("lookup.json", []byte("rubbish")))
+	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "no pod is started that could not read its data")
+	mustUpdate(h, "acme-keysets", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data = good })
+	h.waitForConditions("acme", "Ready=True Ready")
 }
 
 // TestRetainedDataKeepsItsKeys deletes an Instance of each kind of storage and lets
@@ -75,46 +75,46 @@ func TestUnreadableKeysetsAreKept(t *testing.T) {
 func TestRetainedDataKeepsItsKeys(t *testing.T) {
 	for name, build := range map[string]func(*harness) *v1alpha1.Instance{
 		"embedded": embeddedAcme,
-		"external": func(p *harness) *v1alpha1.Instance {
-			if p.get("acme-db", &corev1.Secret{}) {
-				if err := p.Delete(p.t.Context(), mustGet(p, "acme-db", &corev1.Secret{})); err != nil {
-					p.t.Fatal(err)
+		"external": func(h *harness) *v1alpha1.Instance {
+			if h.get("acme-db", &corev1.Secret{}) {
+				if err := h.Delete(h.t.Context(), mustGet(h, "acme-db", &corev1.Secret{})); err != nil {
+					h.t.Fatal(err)
 				}
 			}
-			return p.newExternalInstance("acme")
+			return h.newExternalInstance("acme")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := newHarness(t)
-			p.mustCreate(build(p))
-			p.waitForConditions("acme", "Ready=True Ready")
-			first, before := mustGet(p, "acme", &v1alpha1.Instance{}), p.keySecretContents()
-			deleteAcme(p)
-			p.Eventually(func() bool { return isDeleted(p) }).Should(gomega.BeTrue())
+			h := newHarness(t)
+			h.mustCreate(build(h))
+			h.waitForConditions("acme", "Ready=True Ready")
+			first, before := mustGet(h, "acme", &v1alpha1.Instance{}), h.keySecretContents()
+			deleteAcme(h)
+			h.Eventually(func() bool { return isDeleted(h) }).Should(gomega.BeTrue())
 			for _, name := range resources.RetainedSecretNames(first) {
-				p.Expect(mustGet(p, name, &corev1.Secret{}).Annotations).To(gomega.HaveKeyWithValue("argocd.argoproj.io/sync-options", "Prune=false,Delete=false"))
+				h.Expect(mustGet(h, name, &corev1.Secret{}).Annotations).To(gomega.HaveKeyWithValue("argocd.argoproj.io/sync-options", "Prune=false,Delete=false"))
 			}
 
-			second := build(p)
-			p.mustCreate(second)
-			p.waitForConditions("acme", "Stalled=True DataNotOwned")
-			p.Expect(p.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring(fmt.Sprintf("anamnesis.dev/adopt: %s", first.UID)))
-			p.updateInstance("acme", func(instance *v1alpha1.Instance) {
+			second := build(h)
+			h.mustCreate(second)
+			h.waitForConditions("acme", "Stalled=True DataNotOwned")
+			h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring(fmt.Sprintf("anamnesis.dev/adopt: %s", first.UID)))
+			h.updateInstance("acme", func(instance *v1alpha1.Instance) {
 				instance.Annotations = map[string]string{v1alpha1.AdoptAnnotation: string(first.UID)}
 			})
-			p.waitForConditions("acme", "Ready=True Ready")
-			if diff := cmp.Diff(before, p.keySecretContents()); diff != "" {
+			h.waitForConditions("acme", "Ready=True Ready")
+			if diff := cmp.Diff(before, h.keySecretContents()); diff != "" {
 				t.Errorf("keys (-before +adopted):\n%s", diff)
 			}
-			p.Expect(mustGet(p, "acme-keysets", &corev1.Secret{}).Labels).To(gomega.HaveKeyWithValue(v1alpha1.InstanceUIDLabel, string(second.UID)))
+			h.Expect(mustGet(h, "acme-keysets", &corev1.Secret{}).Labels).To(gomega.HaveKeyWithValue(v1alpha1.InstanceUIDLabel, string(second.UID)))
 		})
 	}
 }
 
 // keySecretContents returns the contents of acme's Secrets that hold permanent keys.
-func (p *harness) keySecretContents() map[string]string {
-	p.t.Helper()
-	all := p.secretContents()
+func (h *harness) keySecretContents() map[string]string {
+	h.t.Helper()
+	all := h.secretContents()
 	maps.DeleteFunc(all, func(name, _ string) bool {
 		return !regexp.MustCompile(`^acme-(app-|credentials|keysets|signing-keys)`).MatchString(name)
 	})
@@ -124,13 +124,13 @@ func (p *harness) keySecretContents() map[string]string {
 // TestDatabaseWithoutKeysetsIsNotAdopted checks that a database is not adopted without
 // keysets, because it may be encrypted with keysets that are missing.
 func TestDatabaseWithoutKeysetsIsNotAdopted(t *testing.T) {
-	p := newHarness(t)
-	instance := p.newExternalInstance("acme")
+	h := newHarness(t)
+	instance := h.newExternalInstance("acme")
 	instance.Annotations = map[string]string{v1alpha1.AdoptAnnotation: "6f1f7a53"}
-	p.mustCreate(instance)
-	p.waitForConditions("acme", "Stalled=True KeysetsLost")
-	p.Expect(p.get("acme-keysets", &corev1.Secret{})).To(gomega.BeFalse())
-	p.Expect(p.get("acme", &appsv1.Deployment{})).To(gomega.BeFalse())
-	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Annotations = nil })
-	p.waitForConditions("acme", "Ready=True Ready")
+	h.mustCreate(instance)
+	h.waitForConditions("acme", "Stalled=True KeysetsLost")
+	h.Expect(h.get("acme-keysets", &corev1.Secret{})).To(gomega.BeFalse())
+	h.Expect(h.get("acme", &appsv1.Deployment{})).To(gomega.BeFalse())
+	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Annotations = nil })
+	h.waitForConditions("acme", "Ready=True Ready")
 }

@@ -86,61 +86,61 @@ type scenarioResult struct {
 	writes         int
 }
 
-func (w scenario) runUninterrupted(t *testing.T) scenarioResult {
-	p, before := w.setUp(t)
-	templates := p.watchTemplates()
-	counted := len(p.writes.all())
-	for _, phase := range w.steps {
-		phase.act(p)
-		p.Eventually(func() string { return p.pendingStep(phase) }).Should(gomega.BeEmpty())
+func (s scenario) runUninterrupted(t *testing.T) scenarioResult {
+	h, before := s.setUp(t)
+	templates := h.watchTemplates()
+	counted := len(h.writes.all())
+	for _, phase := range s.steps {
+		phase.act(h)
+		h.Eventually(func() string { return h.pendingStep(phase) }).Should(gomega.BeEmpty())
 	}
-	p.waitUntilIdleFor(time.Second)
-	outcome := scenarioResult{snapshot: p.snapshot(), templates: templates(), changedSecrets: map[string]bool{}, writes: len(p.writes.all()) - counted}
+	h.waitUntilIdleFor(time.Second)
+	outcome := scenarioResult{snapshot: h.snapshot(), templates: templates(), changedSecrets: map[string]bool{}, writes: len(h.writes.all()) - counted}
 	if outcome.writes == 0 {
 		t.Fatal("nothing was written: there is nothing to cut")
 	}
-	for name, content := range p.secretContents() {
+	for name, content := range h.secretContents() {
 		outcome.changedSecrets[name] = before[name] != "" && before[name] != content
 	}
 	return outcome
 }
 
-func (w scenario) setUp(t *testing.T) (p *harness, secrets map[string]string) {
+func (s scenario) setUp(t *testing.T) (h *harness, secrets map[string]string) {
 	t.Helper()
-	p = newHarnessWithoutOperator(t)
-	p.startOperator(serverImage)
-	if w.prepare != nil {
-		w.prepare(p)
+	h = newHarnessWithoutOperator(t)
+	h.startOperator(serverImage)
+	if s.prepare != nil {
+		s.prepare(h)
 	}
-	p.waitUntilIdleFor(300 * time.Millisecond)
-	return p, p.secretContents()
+	h.waitUntilIdleFor(300 * time.Millisecond)
+	return h, h.secretContents()
 }
 
 // runKilled runs the scenario with an operator that is killed before a write, and a
 // replacement.
-func (w scenario) runKilled(t *testing.T, cut int, peace scenarioResult) {
-	p, before := w.setUp(t)
-	templates := p.watchTemplates()
-	killed := p.killBeforeWrite(cut)
+func (s scenario) runKilled(t *testing.T, cut int, peace scenarioResult) {
+	h, before := s.setUp(t)
+	templates := h.watchTemplates()
+	killed := h.killBeforeWrite(cut)
 	var left map[string]string
 	await := func(missing func() string) {
-		p.Eventually(func() string {
+		h.Eventually(func() string {
 			select {
 			case <-killed:
 				killed = nil
-				left = p.replaceOperator()
+				left = h.replaceOperator()
 			default:
 			}
 			return missing()
 		}).WithPolling(100 * time.Millisecond).Should(gomega.BeEmpty())
 	}
-	for _, phase := range w.steps {
-		phase.act(p)
-		await(func() string { return p.pendingStep(phase) })
+	for _, phase := range s.steps {
+		phase.act(h)
+		await(func() string { return h.pendingStep(phase) })
 	}
-	await(func() string { return cmp.Diff(peace.snapshot, p.snapshot()) })
-	p.waitUntilIdleFor(300 * time.Millisecond)
-	if diff := cmp.Diff(peace.snapshot, p.snapshot()); diff != "" {
+	await(func() string { return cmp.Diff(peace.snapshot, h.snapshot()) })
+	h.waitUntilIdleFor(300 * time.Millisecond)
+	if diff := cmp.Diff(peace.snapshot, h.snapshot()); diff != "" {
 		t.Errorf("the end differs from that without a kill (-without +with):\n%s", diff)
 	}
 	if diff := cmp.Diff(peace.templates, templates()); diff != "" {
@@ -149,17 +149,17 @@ func (w scenario) runKilled(t *testing.T, cut int, peace scenarioResult) {
 	if killed != nil && cut == 1 {
 		t.Error("the operator was not killed")
 	}
-	checkKeys(t, before, left, p.secretContents(), peace.changedSecrets)
+	checkKeys(t, before, left, h.secretContents(), peace.changedSecrets)
 }
 
 // pendingStep describes what a step waits for, and returns an empty string once the step
 // has taken effect.
-func (p *harness) pendingStep(phase scenarioStep) string {
-	p.t.Helper()
-	if phase.done(p) {
+func (h *harness) pendingStep(phase scenarioStep) string {
+	h.t.Helper()
+	if phase.done(h) {
 		return ""
 	}
-	return "not yet: " + p.snapshot()
+	return "not yet: " + h.snapshot()
 }
 
 // checkKeys checks that the Secret contents from before the kill are unchanged. Contents
@@ -178,16 +178,16 @@ var errKilled = errors.New("the operator was killed")
 
 // killBeforeWrite kills the operator right before its n-th write from now. No later
 // request of the operator reaches the API server.
-func (p *harness) killBeforeWrite(n int) (killed chan struct{}) {
+func (h *harness) killBeforeWrite(n int) (killed chan struct{}) {
 	killed = make(chan struct{})
 	writes := 0
-	p.writes.rejectWrites(func(*http.Request) error {
+	h.writes.rejectWrites(func(*http.Request) error {
 		writes++
 		if writes < n {
 			return nil
 		}
 		if writes == n {
-			p.connection.disconnect()
+			h.connection.disconnect()
 			close(killed)
 		}
 		return errKilled
@@ -197,21 +197,21 @@ func (p *harness) killBeforeWrite(n int) (killed chan struct{}) {
 
 // replaceOperator starts a replacement for a killed operator and returns the Secret
 // contents in between.
-func (p *harness) replaceOperator() (left map[string]string) {
-	p.t.Helper()
-	p.stop()
-	p.writes.rejectWrites(nil)
-	left = p.secretContents()
-	p.startOperator(p.image)
+func (h *harness) replaceOperator() (left map[string]string) {
+	h.t.Helper()
+	h.stop()
+	h.writes.rejectWrites(nil)
+	left = h.secretContents()
+	h.startOperator(h.image)
 	return left
 }
 
 // watchTemplates watches the Deployments of the platform and returns a function that
 // lists their pod templates since, in order.
-func (p *harness) watchTemplates() (templates func() []string) {
-	p.t.Helper()
+func (h *harness) watchTemplates() (templates func() []string) {
+	h.t.Helper()
 	had := map[string][]string{}
-	stop := p.watchObjects(&appsv1.DeploymentList{}, func(object runtime.Object) {
+	stop := h.watchObjects(&appsv1.DeploymentList{}, func(object runtime.Object) {
 		deployment := object.(*appsv1.Deployment)
 		hash := rollout.TemplateHash(deployment)
 		if last := had[deployment.Name]; len(last) == 0 || last[len(last)-1] != hash {

@@ -25,29 +25,29 @@ type logoValidation struct {
 
 // newLogoValidation records the result of validating a ConfigMap's logo, and the logo
 // that the configuration contains since.
-func newLogoValidation(found metav1.Object, key, kept string, refusal error) logoValidation {
-	return logoValidation{found.GetUID(), found.GetResourceVersion(), key, sha256.Sum256([]byte(kept)), refusal}
+func newLogoValidation(configMap metav1.Object, key, logo string, err error) logoValidation {
+	return logoValidation{configMap.GetUID(), configMap.GetResourceVersion(), key, sha256.Sum256([]byte(logo)), err}
 }
 
 // isForVersion reports whether the validation covers this version and key of a
 // ConfigMap.
-func (j logoValidation) isForVersion(found metav1.Object, key string) bool {
-	return j.configMapUID == found.GetUID() && j.resourceVersion == found.GetResourceVersion() && j.key == key
+func (v logoValidation) isForVersion(configMap metav1.Object, key string) bool {
+	return v.configMapUID == configMap.GetUID() && v.resourceVersion == configMap.GetResourceVersion() && v.key == key
 }
 
 // isForLogo reports whether the configuration still contains the same logo.
-func (j logoValidation) isForLogo(logo string) bool { return j.digest == sha256.Sum256([]byte(logo)) }
+func (v logoValidation) isForLogo(logo string) bool { return v.digest == sha256.Sum256([]byte(logo)) }
 
 // A logoCache holds the last validation of each Instance's logo, by UID. It is safe for
 // concurrent use, and its zero value is ready to use.
 type logoCache struct{ validations sync.Map }
 
-func (l *logoCache) get(instance types.UID) logoValidation {
-	found, _ := l.validations.Load(instance)
+func (c *logoCache) get(instance types.UID) logoValidation {
+	found, _ := c.validations.Load(instance)
 	last, _ := found.(logoValidation)
 	return last
 }
 
-func (l *logoCache) put(instance types.UID, last logoValidation) { l.validations.Store(instance, last) }
+func (c *logoCache) put(instance types.UID, last logoValidation) { c.validations.Store(instance, last) }
 
-func (l *logoCache) delete(instance types.UID) { l.validations.Delete(instance) }
+func (c *logoCache) delete(instance types.UID) { c.validations.Delete(instance) }

@@ -25,13 +25,13 @@ type configMapReader struct {
 	reads     int
 }
 
-func (s *configMapReader) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+func (r *configMapReader) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
 	switch into := into.(type) {
 	case *metav1.PartialObjectMetadata:
-		into.ObjectMeta = s.configMap.ObjectMeta
+		into.ObjectMeta = r.configMap.ObjectMeta
 	case *corev1.ConfigMap:
-		s.configMap.DeepCopyInto(into)
-		s.reads++
+		r.configMap.DeepCopyInto(into)
+		r.reads++
 	}
 	return nil
 }
@@ -48,11 +48,11 @@ func TestLogoIsReadOnceUntilItChanges(t *testing.T) {
 	instance.Spec.Page = &v1alpha1.Page{Logo: &v1alpha1.PageLogo{ConfigMapRef: v1alpha1.ConfigMapKeyReference{Name: "acme-logo"}}}
 	means, held, configured := &dependencies{}, &configMapReader{}, ""
 	visit := func() error {
-		v := newScope(means, instance, inventory.New(inventory.Clients{}, instance), noon)
-		v.Reader = cluster.Reader{APIReader: held}
-		v.input.Branding.Logo = configured
-		err := v.loadLogo(t.Context())
-		configured = v.input.Branding.Logo
+		s := newScope(means, instance, inventory.New(inventory.Clients{}, instance), noon)
+		s.Reader = cluster.Reader{APIReader: held}
+		s.input.Branding.Logo = configured
+		err := s.loadLogo(t.Context())
+		configured = s.input.Branding.Logo
 		return err
 	}
 	hold := func(uid types.UID, version, content string) {

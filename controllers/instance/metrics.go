@@ -25,7 +25,7 @@ type metrics struct {
 
 // newMetrics registers the metrics, together with collectors for the number of Instances
 // that reader lists and the progress of the server rollout.
-func newMetrics(registry prometheus.Registerer, reader client.Reader, servers *wave.Wave) (*metrics, error) {
+func newMetrics(registry prometheus.Registerer, reader client.Reader, serverRollout *wave.Wave) (*metrics, error) {
 	reconciles, err := outcome.NewTracker(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "anamnesis_operator_reconciles_total",
 		Help: "Instance reconciles by outcome: ready, waiting, stalled, transient, suspended, deleted or conflict.",
@@ -33,7 +33,7 @@ func newMetrics(registry prometheus.Registerer, reader client.Reader, servers *w
 	if err != nil {
 		return nil, err
 	}
-	made := &metrics{
+	m := &metrics{
 		reconciles: reconciles,
 		timeToReady: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "anamnesis_operator_time_to_ready_seconds",
@@ -41,25 +41,25 @@ func newMetrics(registry prometheus.Registerer, reader client.Reader, servers *w
 			Buckets: []float64{1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1800},
 		}),
 	}
-	for _, collector := range []prometheus.Collector{made.timeToReady, conditionCollector{reader}, serverRolloutCollector{servers}} {
+	for _, collector := range []prometheus.Collector{m.timeToReady, conditionCollector{reader}, serverRolloutCollector{serverRollout}} {
 		if err := registry.Register(collector); err != nil {
 			return nil, fmt.Errorf("registering metrics: %w", err)
 		}
 	}
-	return made, nil
+	return m, nil
 }
 
 // observeTimeToReady records how long a change took once the Instance becomes ready with
 // it. The time starts when the operator first saw the change and set Reconciling.
 func (m *metrics) observeTimeToReady(before, after *v1alpha1.Instance) {
-	if duration, became := timeToReady(before.Status.Conditions, after.Status.Conditions); became {
+	if duration, isReady := timeToReady(before.Status.Conditions, after.Status.Conditions); isReady {
 		m.timeToReady.Observe(duration.Seconds())
 	}
 }
 
 // timeToReady returns how long an Instance was reconciling, and reports whether it has
 // just become ready.
-func timeToReady(before, after []metav1.Condition) (duration time.Duration, became bool) {
+func timeToReady(before, after []metav1.Condition) (duration time.Duration, isReady bool) {
 	since := meta.FindStatusCondition(before, v1alpha1.ConditionReconciling)
 	ready := meta.FindStatusCondition(after, v1alpha1.ConditionReady)
 	if since == nil || ready == nil || ready.Status != metav1.ConditionTrue {
@@ -82,7 +82,7 @@ func (c conditionCollector) Describe(descriptions chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector.
-func (c conditionCollector) Collect(counts chan<- prometheus.Metric) {
+func (c conditionCollector) Collect(metrics chan<- prometheus.Metric) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	var list v1alpha1.InstanceList
@@ -91,7 +91,7 @@ func (c conditionCollector) Collect(counts chan<- prometheus.Metric) {
 		return
 	}
 	for key, count := range countConditions(list.Items) {
-		counts <- prometheus.MustNewConstMetric(instancesDesc, prometheus.GaugeValue, float64(count), key.conditionType, string(key.status))
+		metrics <- prometheus.MustNewConstMetric(instancesDesc, prometheus.GaugeValue, float64(count), key.conditionType, string(key.status))
 	}
 }
 
@@ -129,9 +129,9 @@ func (c serverRolloutCollector) Describe(descriptions chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector.
-func (c serverRolloutCollector) Collect(values chan<- prometheus.Metric) {
-	current, reasons, looked := c.rollout.Summary()
-	if !looked {
+func (c serverRolloutCollector) Collect(metrics chan<- prometheus.Metric) {
+	current, reasons, planned := c.rollout.Summary()
+	if !planned {
 		return
 	}
 	for _, state := range wave.States {
@@ -139,9 +139,9 @@ func (c serverRolloutCollector) Collect(values chan<- prometheus.Metric) {
 		if state == current {
 			value = 1
 		}
-		values <- prometheus.MustNewConstMetric(serverRolloutStateDesc, prometheus.GaugeValue, value, string(state))
+		metrics <- prometheus.MustNewConstMetric(serverRolloutStateDesc, prometheus.GaugeValue, value, string(state))
 	}
 	for _, reason := range wave.Reasons {
-		values <- prometheus.MustNewConstMetric(serverRolloutInstancesDesc, prometheus.GaugeValue, float64(reasons[reason]), string(reason))
+		metrics <- prometheus.MustNewConstMetric(serverRolloutInstancesDesc, prometheus.GaugeValue, float64(reasons[reason]), string(reason))
 	}
 }

@@ -26,10 +26,10 @@ func withSenders(smtp, sms string) func(*v1alpha1.Instance) {
 }
 
 // notificationFiles returns the files that acme's server sends messages with.
-func (p *harness) notificationFiles() map[string]string {
-	p.t.Helper()
+func (h *harness) notificationFiles() map[string]string {
+	h.t.Helper()
 	files := map[string]string{}
-	for name, content := range p.secretContents() {
+	for name, content := range h.secretContents() {
 		if file, is := strings.CutPrefix(name, "acme-notifications/"); is {
 			files[file] = content
 		}
@@ -39,10 +39,10 @@ func (p *harness) notificationFiles() map[string]string {
 
 // egressPorts returns the ports that acme's pods may reach, except those of the resolver
 // and of webhooks.
-func (p *harness) egressPorts() []int32 {
-	p.t.Helper()
+func (h *harness) egressPorts() []int32 {
+	h.t.Helper()
 	var ports []int32
-	rules := mustGet(p, "acme", &networkingv1.NetworkPolicy{}).Spec.Egress
+	rules := mustGet(h, "acme", &networkingv1.NetworkPolicy{}).Spec.Egress
 	for _, rule := range rules[1 : len(rules)-1] {
 		for _, port := range rule.Ports {
 			ports = append(ports, port.Port.IntVal)
@@ -54,57 +54,57 @@ func (p *harness) egressPorts() []int32 {
 // TestSenderLifecycle covers all errors in senders' Secrets while the Instance keeps
 // serving.
 func TestSenderLifecycle(t *testing.T) {
-	p := newHarness(t)
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False NotConfigured")
-	p.Expect(p.conditionMessage("acme", "NotificationsReady")).To(gomega.ContainSubstring("users cannot receive sign-in codes"))
-	p.Expect(p.egressPorts()).To(gomega.BeEmpty())
+	h := newHarness(t)
+	h.mustCreate(h.newInstance("acme"))
+	h.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False NotConfigured")
+	h.Expect(h.conditionMessage("acme", "NotificationsReady")).To(gomega.ContainSubstring("users cannot receive sign-in codes"))
+	h.Expect(h.egressPorts()).To(gomega.BeEmpty())
 
-	p.updateInstance("acme", withSenders("mail", "texts"))
-	p.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False SecretMissing")
-	p.Expect(p.conditionMessage("acme", "NotificationsReady")).To(gomega.And(
+	h.updateInstance("acme", withSenders("mail", "texts"))
+	h.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False SecretMissing")
+	h.Expect(h.conditionMessage("acme", "NotificationsReady")).To(gomega.And(
 		gomega.ContainSubstring("Secret mail does not exist"), gomega.ContainSubstring("Secret texts does not exist")))
 
-	p.createWatchedSecret("mail", map[string][]byte{"host": []byte("smtp.acme.example"), "from": []byte("no-reply@acme.example"), "note": []byte("ours")})
-	p.Eventually(p.notificationFiles).Should(gomega.Equal(map[string]string{"smtp.host": "smtp.acme.example", "smtp.from": "no-reply@acme.example"}))
-	p.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False SecretMissing")
-	p.Eventually(p.egressPorts).Should(gomega.Equal([]int32{587}), "one that is missing stops no other")
-	p.createWatchedSecret("texts", map[string][]byte{"url": []byte("https://sms.example:8443/"), "body": []byte(`["{to}", "{text}"]`)})
-	p.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=True Configured")
-	p.Eventually(p.egressPorts).Should(gomega.Equal([]int32{587, 8443}))
-	p.Expect(p.conditionMessage("acme", "NotificationsReady")).To(gomega.Equal("messages are sent by e-mail (Secret mail) and text message (Secret texts)"))
+	h.createWatchedSecret("mail", map[string][]byte{"host": []byte("smtp.acme.example"), "from": []byte("no-reply@acme.example"), "note": []byte("ours")})
+	h.Eventually(h.notificationFiles).Should(gomega.Equal(map[string]string{"smtp.host": "smtp.acme.example", "smtp.from": "no-reply@acme.example"}))
+	h.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False SecretMissing")
+	h.Eventually(h.egressPorts).Should(gomega.Equal([]int32{587}), "one that is missing stops no other")
+	h.createWatchedSecret("texts", map[string][]byte{"url": []byte("https://sms.example:8443/"), "body": []byte(`["{to}", "{text}"]`)})
+	h.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=True Configured")
+	h.Eventually(h.egressPorts).Should(gomega.Equal([]int32{587, 8443}))
+	h.Expect(h.conditionMessage("acme", "NotificationsReady")).To(gomega.Equal("messages are sent by e-mail (Secret mail) and text message (Secret texts)"))
 
-	good := p.notificationFiles()
-	mustUpdate(p, "mail", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["host"] = []byte("hunter2!") })
-	p.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False SecretInvalid")
-	p.Expect(p.conditionMessage("acme", "NotificationsReady")).NotTo(gomega.ContainSubstring("hunter2"))
-	p.waitUntilIdle()
-	p.Expect(p.notificationFiles()).To(gomega.Equal(good), "what was good last stays")
-	p.Expect(p.egressPorts()).To(gomega.Equal([]int32{587, 8443}))
-	mustUpdate(p, "mail", &corev1.Secret{}, func(secret *corev1.Secret) {
+	good := h.notificationFiles()
+	mustUpdate(h, "mail", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["host"] = []byte("hunter2!") })
+	h.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False SecretInvalid")
+	h.Expect(h.conditionMessage("acme", "NotificationsReady")).NotTo(gomega.ContainSubstring("hunter2"))
+	h.waitUntilIdle()
+	h.Expect(h.notificationFiles()).To(gomega.Equal(good), "what was good last stays")
+	h.Expect(h.egressPorts()).To(gomega.Equal([]int32{587, 8443}))
+	mustUpdate(h, "mail", &corev1.Secret{}, func(secret *corev1.Secret) {
 		secret.Data["host"], secret.Data["tls"] = []byte("smtp.acme.example"), []byte("tls")
 	})
-	p.waitForConditions("acme", "NotificationsReady=True Configured")
-	p.Eventually(p.egressPorts).Should(gomega.Equal([]int32{465, 8443}))
+	h.waitForConditions("acme", "NotificationsReady=True Configured")
+	h.Eventually(h.egressPorts).Should(gomega.Equal([]int32{465, 8443}))
 
-	p.updateInstance("acme", withSenders("mail", ""))
-	p.Eventually(p.egressPorts).Should(gomega.Equal([]int32{465}))
-	p.Eventually(p.notificationFiles).ShouldNot(gomega.HaveKey("sms.url"), "credentials of a sender that is not wanted do not stay")
-	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Notifications = nil })
-	p.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False NotConfigured")
-	p.Eventually(func() bool { return p.get("acme-notifications", &corev1.Secret{}) }).Should(gomega.BeFalse())
-	p.Eventually(p.egressPorts).Should(gomega.BeEmpty())
-	p.Expect(p.templateHashes("acme")).To(gomega.HaveLen(1), "senders restart nothing")
+	h.updateInstance("acme", withSenders("mail", ""))
+	h.Eventually(h.egressPorts).Should(gomega.Equal([]int32{465}))
+	h.Eventually(h.notificationFiles).ShouldNot(gomega.HaveKey("sms.url"), "credentials of a sender that is not wanted do not stay")
+	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Notifications = nil })
+	h.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False NotConfigured")
+	h.Eventually(func() bool { return h.get("acme-notifications", &corev1.Secret{}) }).Should(gomega.BeFalse())
+	h.Eventually(h.egressPorts).Should(gomega.BeEmpty())
+	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "senders restart nothing")
 }
 
 // TestOperatorSecretIsRejectedAsSender checks that the operator's own Secrets are
 // rejected, because their content would be copied into another Secret.
 func TestOperatorSecretIsRejectedAsSender(t *testing.T) {
-	p := newHarness(t)
-	instance := p.newInstance("acme")
+	h := newHarness(t)
+	instance := h.newInstance("acme")
 	withSenders("acme-app-default", "")(instance)
-	p.mustCreate(instance)
-	p.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False SecretInvalid")
-	p.Expect(p.conditionMessage("acme", "NotificationsReady")).To(gomega.ContainSubstring("was created by the operator"))
-	p.Expect(p.notificationFiles()).To(gomega.BeEmpty())
+	h.mustCreate(instance)
+	h.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False SecretInvalid")
+	h.Expect(h.conditionMessage("acme", "NotificationsReady")).To(gomega.ContainSubstring("was created by the operator"))
+	h.Expect(h.notificationFiles()).To(gomega.BeEmpty())
 }

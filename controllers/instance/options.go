@@ -69,12 +69,12 @@ func (o Options) wrap(reconciler reconcile.Reconciler) reconcile.Reconciler {
 // CacheOptions reduce the cache to the objects and fields that the operator compares:
 // objects with the operator's label, without managed fields.
 func CacheOptions(options Options) cache.Options {
-	ours := labels.SelectorFromSet(labels.Set{resources.ManagedByLabel: resources.ManagedByValue})
+	managed := labels.SelectorFromSet(labels.Set{resources.ManagedByLabel: resources.ManagedByValue})
 	byObject := map[client.Object]cache.ByObject{
 		&v1alpha1.Instance{}: {Label: options.Selector},
 	}
 	for _, kind := range inventory.Kinds {
-		byObject[kind.Object] = cache.ByObject{Label: ours, Namespaces: cacheNamespaces(options, kind.Name == inventory.KindSecret)}
+		byObject[kind.Object] = cache.ByObject{Label: managed, Namespaces: cacheNamespaces(options, kind.Name == inventory.KindSecret)}
 	}
 	return cache.Options{
 		DefaultNamespaces:           cacheNamespaces(options, false),

@@ -22,52 +22,52 @@ import (
 
 func TestOutageOfTheAPIServerOnlyDelaysReconciles(t *testing.T) {
 	outage := max(soakDuration(t), 10*time.Second)
-	p := newHarness(t)
-	p.SetDefaultEventuallyTimeout(eventuallyTimeout + 2*outage)
-	p.mustCreate(p.newInstance("acme"))
-	p.mustCreate(p.newExternalInstance("other"))
-	p.waitForConditions("acme", "Ready=True Ready")
-	p.waitForConditions("other", "Ready=True Ready")
-	p.waitUntilIdle()
-	before := p.goroutineCount()
+	h := newHarness(t)
+	h.SetDefaultEventuallyTimeout(eventuallyTimeout + 2*outage)
+	h.mustCreate(h.newInstance("acme"))
+	h.mustCreate(h.newExternalInstance("other"))
+	h.waitForConditions("acme", "Ready=True Ready")
+	h.waitForConditions("other", "Ready=True Ready")
+	h.waitUntilIdle()
+	before := h.goroutineCount()
 	if before == 0 {
 		t.Fatal("no goroutine of the operator is recognized")
 	}
 	readiness := map[metav1.ConditionStatus]bool{}
-	stop := p.watchObjects(&v1alpha1.InstanceList{}, func(object runtime.Object) {
+	stop := h.watchObjects(&v1alpha1.InstanceList{}, func(object runtime.Object) {
 		ready := meta.FindStatusCondition(object.(*v1alpha1.Instance).Status.Conditions, v1alpha1.ConditionReady)
 		readiness[ready.Status] = true
 	})
 
-	p.disconnectAtNextWrite()
-	p.updateInstance("acme", allowPortalOrigin)
-	p.Eventually(p.connection.isDisconnected).Should(gomega.BeTrue())
-	p.updateInstance("other", func(instance *v1alpha1.Instance) { instance.Spec.Replicas = 3 })
-	if err := p.Delete(t.Context(), mustGet(p, "other", &networkingv1.NetworkPolicy{})); err != nil {
+	h.disconnectAtNextWrite()
+	h.updateInstance("acme", allowPortalOrigin)
+	h.Eventually(h.connection.isDisconnected).Should(gomega.BeTrue())
+	h.updateInstance("other", func(instance *v1alpha1.Instance) { instance.Spec.Replicas = 3 })
+	if err := h.Delete(t.Context(), mustGet(h, "other", &networkingv1.NetworkPolicy{})); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(outage)
-	p.connection.reconnect()
+	h.connection.reconnect()
 	mended := time.Now()
 
-	p.waitForConditions("acme", "Ready=True Ready")
-	p.waitForConditions("other", "Ready=True Ready")
+	h.waitForConditions("acme", "Ready=True Ready")
+	h.waitForConditions("other", "Ready=True Ready")
 	t.Logf("ready %s after an outage of %s", time.Since(mended).Round(100*time.Millisecond), outage)
-	p.Expect(mustGet(p, "acme-config", &corev1.ConfigMap{}).Data["config.yaml"]).To(gomega.ContainSubstring("https://portal.example"))
-	p.Expect(*mustGet(p, "other", &appsv1.Deployment{}).Spec.Replicas).To(gomega.Equal(int32(3)))
-	p.Eventually(func() bool { return p.get("other", &networkingv1.NetworkPolicy{}) }).Should(gomega.BeTrue())
-	p.waitUntilIdle()
+	h.Expect(mustGet(h, "acme-config", &corev1.ConfigMap{}).Data["config.yaml"]).To(gomega.ContainSubstring("https://portal.example"))
+	h.Expect(*mustGet(h, "other", &appsv1.Deployment{}).Spec.Replicas).To(gomega.Equal(int32(3)))
+	h.Eventually(func() bool { return h.get("other", &networkingv1.NetworkPolicy{}) }).Should(gomega.BeTrue())
+	h.waitUntilIdle()
 	stop()
-	p.Expect(readiness).NotTo(gomega.HaveKey(metav1.ConditionUnknown), "a short outage does not change the conditions of an Instance")
-	p.Eventually(p.goroutineCount).Should(gomega.BeNumerically("<=", before+before/10), "goroutines, %d before", before)
+	h.Expect(readiness).NotTo(gomega.HaveKey(metav1.ConditionUnknown), "a short outage does not change the conditions of an Instance")
+	h.Eventually(h.goroutineCount).Should(gomega.BeNumerically("<=", before+before/10), "goroutines, %d before", before)
 }
 
 // disconnectAtNextWrite cuts the connection at the operator's next write.
-func (p *harness) disconnectAtNextWrite() {
-	line := p.connection
-	p.writes.rejectWrites(func(*http.Request) error {
+func (h *harness) disconnectAtNextWrite() {
+	line := h.connection
+	h.writes.rejectWrites(func(*http.Request) error {
 		line.disconnect()
-		p.writes.rejectFunc = nil // called with the lock held
+		h.writes.rejectFunc = nil // called with the lock held
 		return errDisconnected
 	})
 }

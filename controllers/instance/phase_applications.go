@@ -44,155 +44,155 @@ type applicationKeyState struct {
 // application's own Secret written first. If an application's Secret is deleted while
 // the server has a key for it, the application gets a new key, which is how a single key
 // is revoked.
-func (v *scope) applyApplicationKeys(ctx context.Context) error {
-	known, unhad := v.loadApplicationKeys(ctx)
-	if known == nil || isTransient(unhad) {
-		return unhad
+func (s *scope) applyApplicationKeys(ctx context.Context) error {
+	state, readErr := s.loadApplicationKeys(ctx)
+	if state == nil || isTransient(readErr) {
+		return readErr
 	}
-	if err := v.assignKeys(ctx, known); err != nil {
+	if err := s.assignKeys(ctx, state); err != nil {
 		return err
 	}
-	if len(known.keys) == 0 && unhad != nil {
-		return unhad
+	if len(state.keys) == 0 && readErr != nil {
+		return readErr
 	}
-	v.ensureOperatorKey(known)
-	if err := v.rotateApplicationKeys(ctx, known); err != nil {
+	s.ensureOperatorKey(state)
+	if err := s.rotateApplicationKeys(ctx, state); err != nil {
 		return err
 	}
-	object := resources.BuildCredentialsSecret(v.input, known.keys, keyRotationAnnotations(known.rotation))
-	if err := v.createOrApply(ctx, known.credentials, object); err != nil {
+	object := resources.BuildCredentialsSecret(s.input, state.keys, keyRotationAnnotations(state.rotation))
+	if err := s.createOrApply(ctx, state.credentials, object); err != nil {
 		return err
 	}
-	if err := forEach(v.availableApplications(known), func(application v1alpha1.Application) error { return v.publishKey(ctx, known, application) }); err != nil {
+	if err := forEach(s.availableApplications(state), func(application v1alpha1.Application) error { return s.publishKey(ctx, state, application) }); err != nil {
 		return err
 	}
-	return unhad
+	return readErr
 }
 
 // loadApplicationKeys reads the existing keys. If an application's Secret cannot be
 // read, the server keeps that application's keys.
-func (v *scope) loadApplicationKeys(ctx context.Context) (*applicationKeyState, error) {
-	credentials, err := v.Objects.GetSecret(ctx, resources.CredentialsSecretName(v.Instance))
+func (s *scope) loadApplicationKeys(ctx context.Context) (*applicationKeyState, error) {
+	credentials, err := s.Objects.GetSecret(ctx, resources.CredentialsSecretName(s.Instance))
 	if err != nil {
 		return nil, err // ownership must be settled before any key is generated
 	}
-	known := &applicationKeyState{credentials: credentials, secrets: map[string]*corev1.Secret{}, keys: map[string]pki.ApplicationKeys{}}
-	known.rotation.Request = v.rotationRequest(rotation.ApplicationKeys)
+	state := &applicationKeyState{credentials: credentials, secrets: map[string]*corev1.Secret{}, keys: map[string]pki.ApplicationKeys{}}
+	state.rotation.Request = s.rotationRequest(rotation.ApplicationKeys)
 	if credentials != nil {
-		known.rotation = keyRotationFromSecret(credentials)
+		state.rotation = keyRotationFromSecret(credentials)
 	}
 	if credentials != nil {
-		for _, application := range resources.ServerApplications(v.Instance) {
+		for _, application := range resources.ServerApplications(s.Instance) {
 			if keys := resources.ParseApplicationKeys(credentials.Data, application.Name); keys.Current != "" {
-				known.keys[application.Name] = keys
+				state.keys[application.Name] = keys
 			}
 		}
 	}
-	unhad := forEach(resources.Applications(v.Instance), func(application v1alpha1.Application) error {
-		secret, err := v.Objects.GetSecret(ctx, resources.ApplicationSecretName(v.Instance, application.Name))
+	readErr := forEach(resources.Applications(s.Instance), func(application v1alpha1.Application) error {
+		secret, err := s.Objects.GetSecret(ctx, resources.ApplicationSecretName(s.Instance, application.Name))
 		if err == nil {
-			known.secrets[application.Name] = secret
+			state.secrets[application.Name] = secret
 		}
 		return err
 	})
-	return known, unhad
+	return state, readErr
 }
 
 // availableApplications returns the applications whose Secrets could be read.
-func (v *scope) availableApplications(known *applicationKeyState) []v1alpha1.Application {
-	var had []v1alpha1.Application
-	for _, application := range resources.Applications(v.Instance) {
-		if _, ok := known.secrets[application.Name]; ok {
-			had = append(had, application)
+func (s *scope) availableApplications(state *applicationKeyState) []v1alpha1.Application {
+	var available []v1alpha1.Application
+	for _, application := range resources.Applications(s.Instance) {
+		if _, ok := state.secrets[application.Name]; ok {
+			available = append(available, application)
 		}
 	}
-	return had
+	return available
 }
 
 // assignKeys generates keys for applications that have none, and replaces the keys of
 // applications whose Secret was deleted.
-func (v *scope) assignKeys(ctx context.Context, known *applicationKeyState) error {
-	adopts := known.credentials != nil && v.isFromEarlierInstance(known.credentials)
-	return forEach(v.availableApplications(known), func(application v1alpha1.Application) error {
-		name, secret := application.Name, known.secrets[application.Name]
-		keys, isKnown := known.keys[name]
+func (s *scope) assignKeys(ctx context.Context, state *applicationKeyState) error {
+	isAdopted := state.credentials != nil && s.isFromEarlierInstance(state.credentials)
+	return forEach(s.availableApplications(state), func(application v1alpha1.Application) error {
+		name, secret := application.Name, state.secrets[application.Name]
+		keys, hasKeys := state.keys[name]
 		switch {
-		case isKnown && secret == nil && !adopts:
-			known.keys[name], known.changed = pki.ApplicationKeys{Current: pki.NewApplicationKey()}, true
+		case hasKeys && secret == nil && !isAdopted:
+			state.keys[name], state.changed = pki.ApplicationKeys{Current: pki.NewApplicationKey()}, true
 			return nil
-		case isKnown && secret != nil:
+		case hasKeys && secret != nil:
 			return nil
-		case !isKnown && secret != nil && len(secret.Data[resources.ApplicationKeyKey]) > 0:
-			known.keys[name] = pki.ApplicationKeys{Current: string(secret.Data[resources.ApplicationKeyKey])}
+		case !hasKeys && secret != nil && len(secret.Data[resources.ApplicationKeyKey]) > 0:
+			state.keys[name] = pki.ApplicationKeys{Current: string(secret.Data[resources.ApplicationKeyKey])}
 			return nil
-		case !isKnown:
+		case !hasKeys:
 			keys = pki.ApplicationKeys{Current: pki.NewApplicationKey()}
 		}
-		known.keys[name] = keys
-		return v.createOrApply(ctx, secret, resources.BuildApplicationSecret(v.input, application, keys.Current))
+		state.keys[name] = keys
+		return s.createOrApply(ctx, secret, resources.BuildApplicationSecret(s.input, application, keys.Current))
 	})
 }
 
 // ensureOperatorKey generates a key for the operator itself if none exists. The key is not published in a Secret of its own: the operator reads it from the
 // credentials Secret.
-func (v *scope) ensureOperatorKey(known *applicationKeyState) {
-	if _, isKnown := known.keys[resources.OperatorApplicationName]; isKnown {
+func (s *scope) ensureOperatorKey(state *applicationKeyState) {
+	if _, hasKeys := state.keys[resources.OperatorApplicationName]; hasKeys {
 		return
 	}
-	known.keys[resources.OperatorApplicationName], known.changed = pki.ApplicationKeys{Current: pki.NewApplicationKey()}, true
+	state.keys[resources.OperatorApplicationName], state.changed = pki.ApplicationKeys{Current: pki.NewApplicationKey()}, true
 }
 
 // rotateApplicationKeys performs the rotation step that is due for the keys of all
 // applications.
-func (v *scope) rotateApplicationKeys(ctx context.Context, known *applicationKeyState) error {
-	policy := pki.KeyRotationPolicy{Request: v.rotationRequest(rotation.ApplicationKeys), Overlap: resources.KeyOverlap(v.Instance)}
-	if known.credentials == nil || v.isFromEarlierInstance(known.credentials) {
+func (s *scope) rotateApplicationKeys(ctx context.Context, state *applicationKeyState) error {
+	policy := pki.KeyRotationPolicy{Request: s.rotationRequest(rotation.ApplicationKeys), Overlap: resources.KeyOverlap(s.Instance)}
+	if state.credentials == nil || s.isFromEarlierInstance(state.credentials) {
 		return nil // adopted keys rotate only once they carry this Instance's UID
 	}
-	keys, turn, due := known.rotation.Advance(known.keys, policy, v.StartedAt)
-	v.requeueIfDue(due)
+	keys, next, due := state.rotation.Advance(state.keys, policy, s.StartedAt)
+	s.requeueIfDue(due)
 	switch {
-	case !turn.NextSince.IsZero():
-		v.addRotationMessage(reasonRotating, "%s: new keys are valid and are published at %s", rotation.ApplicationKeys, authority.FormatTime(due))
-	case !turn.PreviousSince.IsZero():
-		v.addRotationMessage(reasonRotating, "%s: new keys are published, and the previous keys are valid until %s", rotation.ApplicationKeys, authority.FormatTime(due))
+	case !next.NextSince.IsZero():
+		s.addRotationMessage(reasonRotating, "%s: new keys are valid and are published at %s", rotation.ApplicationKeys, authority.FormatTime(due))
+	case !next.PreviousSince.IsZero():
+		s.addRotationMessage(reasonRotating, "%s: new keys are published, and the previous keys are valid until %s", rotation.ApplicationKeys, authority.FormatTime(due))
 	}
-	if !reflect.DeepEqual(turn, known.rotation) {
-		log.FromContext(ctx).Info("rotating application keys", "request", turn.Request)
-		known.changed = true
+	if !reflect.DeepEqual(next, state.rotation) {
+		log.FromContext(ctx).Info("rotating application keys", "request", next.Request)
+		state.changed = true
 	}
-	known.keys, known.rotation = keys, turn
-	if !known.changed {
+	state.keys, state.rotation = keys, next
+	if !state.changed {
 		return nil
 	}
-	return authority.CheckUnmodified(ctx, v.APIReader, known.credentials)
+	return authority.CheckUnmodified(ctx, s.APIReader, state.credentials)
 }
 
 // publishKey writes an application's key to its own Secret. If that Secret holds another
 // key, either it or the cached credentials Secret may be stale, so publishKey first
 // checks the credentials Secret against the API server.
-func (v *scope) publishKey(ctx context.Context, known *applicationKeyState, application v1alpha1.Application) error {
-	secret, key := known.secrets[application.Name], known.keys[application.Name].Current
-	isOther := secret != nil && string(secret.Data[resources.ApplicationKeyKey]) != key
-	if isOther && known.credentials != nil && !known.changed {
-		if err := authority.CheckUnmodified(ctx, v.APIReader, known.credentials); err != nil {
+func (s *scope) publishKey(ctx context.Context, state *applicationKeyState, application v1alpha1.Application) error {
+	secret, key := state.secrets[application.Name], state.keys[application.Name].Current
+	differs := secret != nil && string(secret.Data[resources.ApplicationKeyKey]) != key
+	if differs && state.credentials != nil && !state.changed {
+		if err := authority.CheckUnmodified(ctx, s.APIReader, state.credentials); err != nil {
 			return err
 		}
 	}
 	if secret == nil {
 		// If this reconcile already created the Secret, applying it again changes nothing.
-		if found, err := v.Objects.GetSecret(ctx, resources.ApplicationSecretName(v.Instance, application.Name)); err != nil || found != nil {
+		if found, err := s.Objects.GetSecret(ctx, resources.ApplicationSecretName(s.Instance, application.Name)); err != nil || found != nil {
 			secret = found
 		}
 	}
-	return v.createOrApply(ctx, secret, resources.BuildApplicationSecret(v.input, application, key))
+	return s.createOrApply(ctx, secret, resources.BuildApplicationSecret(s.input, application, key))
 }
 
 // createOrApply applies a builder's Secret, or creates it if live is nil. Creation fails
 // if another client created it in the meantime.
-func (v *scope) createOrApply(ctx context.Context, live *corev1.Secret, object resources.Object) error {
+func (s *scope) createOrApply(ctx context.Context, live *corev1.Secret, object resources.Object) error {
 	if live == nil {
-		return v.Objects.Create(ctx, object)
+		return s.Objects.Create(ctx, object)
 	}
-	return v.apply(ctx, "", object)
+	return s.apply(ctx, "", object)
 }

@@ -13,19 +13,19 @@ import (
 
 // setCABundle records the CA that clients must trust for this reconcile's certificate.
 // It is nil for a public CA.
-func (v *scope) setCABundle(authority []byte) {
-	v.input.CABundle, v.caBundleKnown = authority, true
+func (s *scope) setCABundle(bundle []byte) {
+	s.input.CABundle, s.caBundleKnown = bundle, true
 }
 
 // applyCABundle publishes the CA bundle to clients. If this reconcile has no
 // certificate, it publishes the CA of the certificate in use.
-func (v *scope) applyCABundle(ctx context.Context) error {
-	if served := inventory.Find[*corev1.Secret](v.Objects, inventory.KindSecret, resources.TLSSecretName(v.Instance)); !v.caBundleKnown && served != nil {
-		v.setCABundle(served.Data[resources.TLSCAKey])
+func (s *scope) applyCABundle(ctx context.Context) error {
+	if secret := inventory.Find[*corev1.Secret](s.Objects, inventory.KindSecret, resources.TLSSecretName(s.Instance)); !s.caBundleKnown && secret != nil {
+		s.setCABundle(secret.Data[resources.TLSCAKey])
 	}
-	object := resources.BuildCAConfigMap(v.input)
+	object := resources.BuildCAConfigMap(s.input)
 	if object == nil {
 		return nil
 	}
-	return v.apply(ctx, "", object)
+	return s.apply(ctx, "", object)
 }

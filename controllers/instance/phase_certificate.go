@@ -37,74 +37,74 @@ const trustedSinceAnnotation = "anamnesis.dev/trusted-since"
 // spec references. It copies because the kubelet updates a mounted Secret in running
 // pods without validation. An invalid certificate is therefore never copied, and the
 // last valid one stays in use.
-func (v *scope) applyCertificate(ctx context.Context) error {
-	if v.Instance.Spec.TLS != nil && v.Instance.Spec.TLS.SecretRef.Name != "" {
-		return v.copyCertificate(ctx, v.Instance.Spec.TLS.SecretRef.Name)
+func (s *scope) applyCertificate(ctx context.Context) error {
+	if s.Instance.Spec.TLS != nil && s.Instance.Spec.TLS.SecretRef.Name != "" {
+		return s.copyCertificate(ctx, s.Instance.Spec.TLS.SecretRef.Name)
 	}
-	return v.issueCertificate(ctx)
+	return s.issueCertificate(ctx)
 }
 
-func (v *scope) copyCertificate(ctx context.Context, name string) error {
-	if v.Issuer.IsCASecret(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: v.Instance.Namespace, Name: name}}) {
+func (s *scope) copyCertificate(ctx context.Context, name string) error {
+	if s.Issuer.IsCASecret(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.Instance.Namespace, Name: name}}) {
 		return problem.Stalled("", reasonTLSSecretInvalid,
 			"TLS Secret %s holds the operator's CA, whose key must stay with the operator: reference a Secret with a server certificate, or unset spec.tls.secretRef to have one issued", name)
 	}
-	secret, err := v.GetSecret(ctx, "", reasonTLSSecretNotFound, name, "tls.crt, tls.key and, where clients need it, ca.crt")
+	secret, err := s.GetSecret(ctx, "", reasonTLSSecretNotFound, name, "tls.crt, tls.key and, where clients need it, ca.crt")
 	if err != nil {
 		return err
 	}
-	if metav1.IsControlledBy(secret, v.Instance) {
+	if metav1.IsControlledBy(secret, s.Instance) {
 		return problem.Stalled("", reasonTLSSecretInvalid,
 			"TLS Secret %s was created by the operator for this Instance: reference a Secret of your own, or unset spec.tls to have a certificate issued", name)
 	}
-	end, err := pki.ValidateKeyPair(authority.KeyPairFromSecret(secret), secret.Data[resources.TLSCAKey], v.StartedAt)
+	expiry, err := pki.ValidateKeyPair(authority.KeyPairFromSecret(secret), secret.Data[resources.TLSCAKey], s.StartedAt)
 	if err != nil {
 		return problem.Stalled("", reasonTLSSecretInvalid, "TLS Secret %s: %v", name, err)
 	}
-	v.RequeueAt(end.Add(time.Second))
-	v.setCABundle(secret.Data[resources.TLSCAKey])
-	return v.apply(ctx, "", resources.BuildTLSSecret(v.input,
+	s.RequeueAt(expiry.Add(time.Second))
+	s.setCABundle(secret.Data[resources.TLSCAKey])
+	return s.apply(ctx, "", resources.BuildTLSSecret(s.input,
 		secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey], secret.Data[resources.TLSCAKey]))
 }
 
-func (v *scope) issueCertificate(ctx context.Context) error {
-	issuer, err := v.loadIssuer(ctx)
+func (s *scope) issueCertificate(ctx context.Context) error {
+	issuer, err := s.loadIssuer(ctx)
 	if err != nil {
 		return err
 	}
-	secret, err := v.Objects.GetSecret(ctx, resources.TLSSecretName(v.Instance))
+	secret, err := s.Objects.GetSecret(ctx, resources.TLSSecretName(s.Instance))
 	if err != nil {
 		return err
 	}
-	had := issuedFromSecret(secret)
-	served, err := issuer.NextServingCertificate(had, resources.DNSNames(v.Instance, v.Issuer.DNSDomain()), v.StartedAt)
+	current := issuedFromSecret(secret)
+	next, err := issuer.NextServingCertificate(current, resources.DNSNames(s.Instance, s.Issuer.EffectiveClusterDomain()), s.StartedAt)
 	if err != nil {
 		return problem.Stalled("", authority.ReasonInvalid, "%v: restore the CA that the operator created, or delete its Secret", err)
 	}
-	v.RequeueAt(issuer.Due)
-	v.RequeueAt(served.RecheckAt)
-	object := resources.BuildTLSSecret(v.input, served.Certificate, served.Key, served.TrustBundle)
-	if since := authority.FormatTime(served.TrustBundleSince); since != "" {
+	s.RequeueAt(issuer.Due)
+	s.RequeueAt(next.RecheckAt)
+	object := resources.BuildTLSSecret(s.input, next.Certificate, next.Key, next.TrustBundle)
+	if since := authority.FormatTime(next.TrustBundleSince); since != "" {
 		object.WithAnnotations(map[string]string{trustedSinceAnnotation: since})
 	}
-	v.setCABundle(served.TrustBundle)
-	if err := v.apply(ctx, "", object); err != nil {
+	s.setCABundle(next.TrustBundle)
+	if err := s.apply(ctx, "", object); err != nil {
 		return err
 	}
-	v.reportCertificate(ctx, had, served)
+	s.reportCertificate(ctx, current, next)
 	return nil
 }
 
 // reportCertificate emits events that explain why a certificate was issued and which
 // names it does not cover yet.
-func (v *scope) reportCertificate(ctx context.Context, had pki.ServingCertificate, served pki.ServingResult) {
-	if served.IssueReason != "" {
-		log.FromContext(ctx).Info("issued certificate", "reason", served.IssueReason)
+func (s *scope) reportCertificate(ctx context.Context, current pki.ServingCertificate, next pki.ServingResult) {
+	if next.IssueReason != "" {
+		log.FromContext(ctx).Info("issued certificate", "reason", next.IssueReason)
 	}
-	if len(served.PendingNames) > 0 && !bytes.Equal(had.TrustBundle, served.TrustBundle) {
-		v.normalEventf(reasonNamesPending,
+	if len(next.PendingNames) > 0 && !bytes.Equal(current.TrustBundle, next.TrustBundle) {
+		s.normalEventf(reasonNamesPending,
 			"%s: the certificate does not cover these names until clients have had the new ca.crt of Secret %s for %s",
-			strings.Join(served.PendingNames, ", "), resources.TLSSecretName(v.Instance), v.Issuer.EffectiveOverlap())
+			strings.Join(next.PendingNames, ", "), resources.TLSSecretName(s.Instance), s.Issuer.EffectiveOverlap())
 	}
 }
 
@@ -124,46 +124,46 @@ func issuedFromSecret(secret *corev1.Secret) pki.ServingCertificate {
 // loadIssuer returns the CA for the Instance: the operator's CA for Service names, or
 // the Instance's own CA if the spec adds custom names. Clients that trust the operator's
 // CA must not have to trust it for custom names.
-func (v *scope) loadIssuer(ctx context.Context) (*authority.CASet, error) {
-	if len(resources.ExtraDNSNames(v.Instance)) == 0 {
-		return v.Issuer.Load(ctx, v.StartedAt)
+func (s *scope) loadIssuer(ctx context.Context) (*authority.CASet, error) {
+	if len(resources.ExtraDNSNames(s.Instance)) == 0 {
+		return s.Issuer.Load(ctx, s.StartedAt)
 	}
-	domain := v.Issuer.DNSDomain()
-	own := resources.ServiceDNSNames(v.Instance, domain)
-	if name := authority.FindForeignName(resources.ExtraDNSNames(v.Instance), own, resources.ServiceDNSDomains(domain)); name != "" {
+	domain := s.Issuer.EffectiveClusterDomain()
+	own := resources.ServiceDNSNames(s.Instance, domain)
+	if name := authority.FindForeignName(resources.ExtraDNSNames(s.Instance), own, resources.ServiceDNSDomains(domain)); name != "" {
 		return nil, problem.Stalled("", reasonExtraNameForbidden,
 			"spec.tls.extraNames: %s is or includes a cluster-internal name outside this Instance: remove it; the certificate always covers %s",
 			name, strings.Join(own, " and "))
 	}
-	return v.loadInstanceCA(ctx, pki.Domains(resources.DNSNames(v.Instance, domain)))
+	return s.loadInstanceCA(ctx, pki.Domains(resources.DNSNames(s.Instance, domain)))
 }
 
 // loadInstanceCA returns the Instance's own CA, restricted to the given domains. It
 // first performs and saves any rotation step that is due.
-func (v *scope) loadInstanceCA(ctx context.Context, domains []string) (*authority.CASet, error) {
-	live, err := v.Objects.GetSecret(ctx, resources.CASecretName(v.Instance))
+func (s *scope) loadInstanceCA(ctx context.Context, domains []string) (*authority.CASet, error) {
+	live, err := s.Objects.GetSecret(ctx, resources.CASecretName(s.Instance))
 	if err != nil {
 		return nil, err
 	}
-	kept := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: v.Instance.Namespace, Name: resources.CASecretName(v.Instance)}}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.Instance.Namespace, Name: resources.CASecretName(s.Instance)}}
 	if live != nil {
-		kept = live.DeepCopy()
+		secret = live.DeepCopy()
 	}
-	own, err := authority.Advance(ctx, kept, v.Issuer.Policy(domains, v.Instance.Annotations), v.StartedAt)
+	ca, err := authority.Advance(ctx, secret, s.Issuer.Policy(domains, s.Instance.Annotations), s.StartedAt)
 	if err != nil {
 		return nil, problem.Stalled("", authority.ReasonInvalid,
-			"Secret %s: %v: restore its data, or delete the Secret to get a new CA", kept.Name, err)
+			"Secret %s: %v: restore its data, or delete the Secret to get a new CA", secret.Name, err)
 	}
-	annotations := authority.RolloverAnnotations(authority.RolloverFromSecret(kept))
+	annotations := authority.RolloverAnnotations(authority.RolloverFromSecret(secret))
 	maps.DeleteFunc(annotations, func(_, value string) bool { return value == "" })
-	object := resources.BuildCASecret(v.input, kept.Data, annotations)
+	object := resources.BuildCASecret(s.input, secret.Data, annotations)
 	if live == nil {
-		return own, v.Objects.Create(ctx, object)
+		return ca, s.Objects.Create(ctx, object)
 	}
-	if own.Changed {
-		if err := authority.CheckUnmodified(ctx, v.APIReader, live); err != nil {
+	if ca.Changed {
+		if err := authority.CheckUnmodified(ctx, s.APIReader, live); err != nil {
 			return nil, err
 		}
 	}
-	return own, v.apply(ctx, "", object)
+	return ca, s.apply(ctx, "", object)
 }

@@ -22,48 +22,48 @@ import (
 // awaitEndpoint returns the problem that keeps the Instance's address from answering, or
 // nil. It probes only before the Instance becomes ready, so that ready Instances cost no
 // requests. Replacing the pods clears Ready first.
-func (v *scope) awaitEndpoint(ctx context.Context) error {
-	if !v.isAboutToBeReady() {
+func (s *scope) awaitEndpoint(ctx context.Context) error {
+	if !s.isAboutToBeReady() {
 		return nil
 	}
-	slices, err := v.ListEndpointSlices(ctx, resources.ServerName(v.Instance))
+	slices, err := s.ListEndpointSlices(ctx, resources.ServerName(s.Instance))
 	if err != nil {
 		return err
 	}
-	facts := probe.Facts{HasEndpoint: probe.HasServingEndpoint(slices), AvailableFor: v.availableFor()}
+	facts := probe.Facts{HasEndpoint: probe.HasServingEndpoint(slices), AvailableFor: s.availableFor()}
 	if facts.ShouldProbe() {
-		facts.ProbeErr = v.probeService(ctx)
+		facts.ProbeErr = s.probeService(ctx)
 	}
 	return probe.Evaluate(facts)
 }
 
 // isAboutToBeReady reports whether the Instance is not ready yet, has pods, and has no
 // other failure.
-func (v *scope) isAboutToBeReady() bool {
-	deployment := v.Objects.Deployment()
-	return len(v.incomplete) == 0 &&
-		!meta.IsStatusConditionTrue(v.Instance.Status.Conditions, v1alpha1.ConditionReady) &&
+func (s *scope) isAboutToBeReady() bool {
+	deployment := s.Objects.Deployment()
+	return len(s.incomplete) == 0 &&
+		!meta.IsStatusConditionTrue(s.Instance.Status.Conditions, v1alpha1.ConditionReady) &&
 		deployment != nil && ptr.Deref(deployment.Spec.Replicas, 1) > 0
 }
 
 // availableFor returns how long the status has reported a serving pod. If a pod served
 // throughout, as during a rolling update, so did the address.
-func (v *scope) availableFor() time.Duration {
-	available := meta.FindStatusCondition(v.Instance.Status.Conditions, v1alpha1.ConditionAvailable)
-	if available == nil || !meta.IsStatusConditionTrue(v.Instance.Status.Conditions, v1alpha1.ConditionAvailable) {
+func (s *scope) availableFor() time.Duration {
+	available := meta.FindStatusCondition(s.Instance.Status.Conditions, v1alpha1.ConditionAvailable)
+	if available == nil || !meta.IsStatusConditionTrue(s.Instance.Status.Conditions, v1alpha1.ConditionAvailable) {
 		return 0
 	}
-	return v.StartedAt.Sub(available.LastTransitionTime.Time)
+	return s.StartedAt.Sub(available.LastTransitionTime.Time)
 }
 
 // probeService connects to the Instance as its clients do, and returns the connection
 // error.
-func (v *scope) probeService(ctx context.Context) error {
-	service := inventory.Find[*corev1.Service](v.Objects, "Service", resources.ServerName(v.Instance))
-	secret := inventory.Find[*corev1.Secret](v.Objects, inventory.KindSecret, resources.TLSSecretName(v.Instance))
+func (s *scope) probeService(ctx context.Context) error {
+	service := inventory.Find[*corev1.Service](s.Objects, "Service", resources.ServerName(s.Instance))
+	secret := inventory.Find[*corev1.Secret](s.Objects, inventory.KindSecret, resources.TLSSecretName(s.Instance))
 	if service == nil || secret == nil {
 		return errors.New("the Service or its certificate was just created")
 	}
 	hostPort := net.JoinHostPort(service.Spec.ClusterIP, strconv.Itoa(resources.ServicePort))
-	return v.ProbeServer(ctx, hostPort, secret.Data[corev1.TLSCertKey])
+	return s.ProbeServer(ctx, hostPort, secret.Data[corev1.TLSCertKey])
 }

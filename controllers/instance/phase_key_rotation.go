@@ -28,36 +28,36 @@ const (
 type rotationMessage struct{ reason, message string }
 
 // addRotationMessage adds a message to the KeysRotating condition.
-func (v *scope) addRotationMessage(reason, format string, arguments ...any) {
-	v.rotationMessages = append(v.rotationMessages, rotationMessage{reason, fmt.Sprintf(format, arguments...)})
+func (s *scope) addRotationMessage(reason, format string, args ...any) {
+	s.rotationMessages = append(s.rotationMessages, rotationMessage{reason, fmt.Sprintf(format, args...)})
 }
 
 // setRotationCondition reports in the KeysRotating condition the progress of requested
 // rotations, and requests that are invalid.
-func (v *scope) setRotationCondition(context.Context) error {
-	for _, unknown := range rotation.InvalidEntries(v.Instance.Annotations) {
-		v.addRotationMessage(reasonUnknownRotation, "annotation %s: unknown rotation %q: use one of %s, each followed by a colon and a new value",
-			rotation.Annotation, unknown, strings.Join(rotation.Targets(), ", "))
+func (s *scope) setRotationCondition(context.Context) error {
+	for _, entry := range rotation.InvalidEntries(s.Instance.Annotations) {
+		s.addRotationMessage(reasonUnknownRotation, "annotation %s: unknown rotation %q: use one of %s, each followed by a colon and a new value",
+			rotation.Annotation, entry, strings.Join(rotation.Targets(), ", "))
 	}
 	for _, reason := range []string{reasonUnknownRotation, reasonRotating} {
-		if messages := v.messagesFor(reason); len(messages) > 0 {
-			v.setCondition(v1alpha1.ConditionKeysRotating, metav1.ConditionTrue, reason, "%s", strings.Join(messages, "; "))
+		if messages := s.messagesFor(reason); len(messages) > 0 {
+			s.setCondition(v1alpha1.ConditionKeysRotating, metav1.ConditionTrue, reason, "%s", strings.Join(messages, "; "))
 			return nil
 		}
 	}
-	meta.RemoveStatusCondition(&v.Instance.Status.Conditions, v1alpha1.ConditionKeysRotating)
+	meta.RemoveStatusCondition(&s.Instance.Status.Conditions, v1alpha1.ConditionKeysRotating)
 	return nil
 }
 
 // messagesFor returns the messages for a reason followed by all others, or nil if there
 // is no message for the reason.
-func (v *scope) messagesFor(reason string) []string {
+func (s *scope) messagesFor(reason string) []string {
 	var messages, rest []string
-	for _, note := range v.rotationMessages {
-		if note.reason == reason {
-			messages = append(messages, note.message)
+	for _, entry := range s.rotationMessages {
+		if entry.reason == reason {
+			messages = append(messages, entry.message)
 		} else {
-			rest = append(rest, note.message)
+			rest = append(rest, entry.message)
 		}
 	}
 	if len(messages) == 0 {
@@ -67,15 +67,15 @@ func (v *scope) messagesFor(reason string) []string {
 }
 
 // rotationRequest returns the requested value for a rotation target, or an empty string.
-func (v *scope) rotationRequest(word string) string {
-	return rotation.Request(v.Instance.Annotations, word)
+func (s *scope) rotationRequest(target string) string {
+	return rotation.Request(s.Instance.Annotations, target)
 }
 
 // isFromEarlierInstance reports whether a Secret is data of an earlier Instance that
 // this one adopts.
-func (v *scope) isFromEarlierInstance(secret *corev1.Secret) bool {
+func (s *scope) isFromEarlierInstance(secret *corev1.Secret) bool {
 	uid := secret.GetLabels()[v1alpha1.InstanceUIDLabel]
-	return uid != "" && uid != string(v.Instance.UID)
+	return uid != "" && uid != string(s.Instance.UID)
 }
 
 // keyRotationFromSecret reads the rotation state from the Secret that holds the keys.
@@ -89,26 +89,26 @@ func keyRotationFromSecret(secret *corev1.Secret) pki.KeyRotation {
 	}
 }
 
-func keyRotationAnnotations(turn pki.KeyRotation) map[string]string {
+func keyRotationAnnotations(state pki.KeyRotation) map[string]string {
 	return map[string]string{
-		rotation.RotatedAnnotation:       turn.Request,
-		rotation.NextSinceAnnotation:     authority.FormatTime(turn.NextSince),
-		rotation.PreviousSinceAnnotation: authority.FormatTime(turn.PreviousSince),
+		rotation.RotatedAnnotation:       state.Request,
+		rotation.NextSinceAnnotation:     authority.FormatTime(state.NextSince),
+		rotation.PreviousSinceAnnotation: authority.FormatTime(state.PreviousSince),
 	}
 }
 
 func signingKeyRotationFromSecret(secret *corev1.Secret) pki.SigningKeyRotation {
-	turn := pki.SigningKeyRotation{Request: secret.Annotations[rotation.RotatedAnnotation]}
+	state := pki.SigningKeyRotation{Request: secret.Annotations[rotation.RotatedAnnotation]}
 	if retiring := secret.Annotations[rotation.RetiringAnnotation]; retiring != "" {
-		turn.Retiring = strings.Split(retiring, ",")
+		state.Retiring = strings.Split(retiring, ",")
 	}
-	return turn
+	return state
 }
 
-func signingKeyRotationAnnotations(turn pki.SigningKeyRotation) map[string]string {
+func signingKeyRotationAnnotations(state pki.SigningKeyRotation) map[string]string {
 	return map[string]string{
-		rotation.RotatedAnnotation:  turn.Request,
-		rotation.RetiringAnnotation: strings.Join(turn.Retiring, ","),
+		rotation.RotatedAnnotation:  state.Request,
+		rotation.RetiringAnnotation: strings.Join(state.Retiring, ","),
 	}
 }
 
@@ -119,16 +119,16 @@ func keysetRotationFromSecret(secret *corev1.Secret) pki.KeysetRotation {
 	}
 }
 
-func keysetRotationAnnotations(turn pki.KeysetRotation) map[string]string {
+func keysetRotationAnnotations(state pki.KeysetRotation) map[string]string {
 	return map[string]string{
-		rotation.RotatedAnnotation:   turn.Request,
-		rotation.NextSinceAnnotation: authority.FormatTime(turn.NextSince),
+		rotation.RotatedAnnotation:   state.Request,
+		rotation.NextSinceAnnotation: authority.FormatTime(state.NextSince),
 	}
 }
 
 // requeueIfDue requests a reconcile at the due time, unless due is zero.
-func (v *scope) requeueIfDue(due time.Time) {
+func (s *scope) requeueIfDue(due time.Time) {
 	if !due.IsZero() {
-		v.RequeueAt(due.Add(time.Second)) // annotations hold times in whole seconds
+		s.RequeueAt(due.Add(time.Second)) // annotations hold times in whole seconds
 	}
 }

@@ -24,87 +24,87 @@ const (
 
 // applyKeysets creates the keysets that the server encrypts data with, once. It never
 // replaces lost keysets: the data encrypted with them would be silently lost for good.
-func (v *scope) applyKeysets(ctx context.Context) error {
-	name := resources.KeysetsSecretName(v.Instance)
-	secret, err := v.Objects.GetSecret(ctx, name)
+func (s *scope) applyKeysets(ctx context.Context) error {
+	name := resources.KeysetsSecretName(s.Instance)
+	secret, err := s.Objects.GetSecret(ctx, name)
 	if err != nil {
 		return err
 	}
-	encrypted, err := v.isEncrypted(ctx)
+	encrypted, err := s.isEncrypted(ctx)
 	if err != nil {
 		return err
 	}
-	v.setEncrypted(encrypted || secret != nil)
+	s.setEncrypted(encrypted || secret != nil)
 	switch {
 	case secret != nil:
-		return v.updateKeysets(ctx, secret)
+		return s.updateKeysets(ctx, secret)
 	case encrypted:
 		return problem.Stalled("", reasonKeysetsLost,
 			"Secret %s is missing, and the encrypted data cannot be read without it: restore the Secret from a backup; keysets are generated only for new Instances", name)
-	case v.adoptsUnknownDatabase():
+	case s.adoptsUnknownDatabase():
 		return problem.Stalled("", reasonKeysetsLost,
 			"Secret %s is missing, and the adopted database may be encrypted with it: copy the Secret here with the label %s: %s, or remove the annotation %s if the database is empty",
-			name, v1alpha1.InstanceUIDLabel, v.Instance.Annotations[v1alpha1.AdoptAnnotation], v1alpha1.AdoptAnnotation)
+			name, v1alpha1.InstanceUIDLabel, s.Instance.Annotations[v1alpha1.AdoptAnnotation], v1alpha1.AdoptAnnotation)
 	}
 	keysets, err := pki.NewKeysets()
 	if err != nil {
 		return err
 	}
-	turn := pki.KeysetRotation{Request: v.rotationRequest(rotation.Keysets)}
-	if err := v.Objects.Create(ctx, resources.BuildKeysetsSecret(v.input, keysets, keysetRotationAnnotations(turn))); err != nil {
+	state := pki.KeysetRotation{Request: s.rotationRequest(rotation.Keysets)}
+	if err := s.Objects.Create(ctx, resources.BuildKeysetsSecret(s.input, keysets, keysetRotationAnnotations(state))); err != nil {
 		return err
 	}
-	v.setEncrypted(true)
+	s.setEncrypted(true)
 	return nil
 }
 
 // updateKeysets rotates keysets if a rotation is due and otherwise leaves them
 // unchanged. It returns a stalled problem if they are invalid.
-func (v *scope) updateKeysets(ctx context.Context, secret *corev1.Secret) error {
+func (s *scope) updateKeysets(ctx context.Context, secret *corev1.Secret) error {
 	keysets := resources.ParseKeysets(secret.Data)
 	if err := keysets.Validate(); err != nil {
 		return problem.Stalled("", reasonKeysetsInvalid,
 			"Secret %s: %v: restore it from a backup; the operator does not replace it, because the encrypted data cannot be read without it", secret.Name, err)
 	}
-	turn := keysetRotationFromSecret(secret)
-	if !v.isFromEarlierInstance(secret) {
+	state := keysetRotationFromSecret(secret)
+	if !s.isFromEarlierInstance(secret) {
 		var err error
-		if keysets, turn, err = v.rotateKeysets(ctx, secret, keysets, turn); err != nil {
+		if keysets, state, err = s.rotateKeysets(ctx, secret, keysets, state); err != nil {
 			return err
 		}
 	}
-	return v.apply(ctx, "", resources.BuildKeysetsSecret(v.input, keysets, keysetRotationAnnotations(turn)))
+	return s.apply(ctx, "", resources.BuildKeysetsSecret(s.input, keysets, keysetRotationAnnotations(state)))
 }
 
 // rotateKeysets performs the rotation step that is due, provided that the Secret is
 // unchanged on the API server.
-func (v *scope) rotateKeysets(ctx context.Context, secret *corev1.Secret, keysets pki.Keysets, was pki.KeysetRotation) (pki.Keysets, pki.KeysetRotation, error) {
-	turned, turn, due, err := was.Advance(keysets, v.rotationRequest(rotation.Keysets), v.StartedAt)
+func (s *scope) rotateKeysets(ctx context.Context, secret *corev1.Secret, keysets pki.Keysets, current pki.KeysetRotation) (pki.Keysets, pki.KeysetRotation, error) {
+	updated, next, due, err := current.Advance(keysets, s.rotationRequest(rotation.Keysets), s.StartedAt)
 	if err != nil {
-		return keysets, was, err
+		return keysets, current, err
 	}
-	v.requeueIfDue(due)
-	if !turn.NextSince.IsZero() {
-		v.addRotationMessage(reasonRotating, "%s: new keys are distributed and are used from %s", rotation.Keysets, authority.FormatTime(due))
+	s.requeueIfDue(due)
+	if !next.NextSince.IsZero() {
+		s.addRotationMessage(reasonRotating, "%s: new keys are distributed and are used from %s", rotation.Keysets, authority.FormatTime(due))
 	}
-	if turn == was {
-		return keysets, was, nil
+	if next == current {
+		return keysets, current, nil
 	}
-	log.FromContext(ctx).Info("rotating keysets", "request", turn.Request)
-	return turned, turn, authority.CheckUnmodified(ctx, v.APIReader, secret)
+	log.FromContext(ctx).Info("rotating keysets", "request", next.Request)
+	return updated, next, authority.CheckUnmodified(ctx, s.APIReader, secret)
 }
 
 // isEncrypted reports whether keysets existed before. It checks the pods' volumes, the
 // annotation on the volume claim, and the status, which a restore may drop.
-func (v *scope) isEncrypted(ctx context.Context) (bool, error) {
-	deployment := v.Objects.Deployment()
-	if v.Instance.Status.Encrypted || deployment != nil && resources.HasKeysets(deployment.Spec.Template) {
+func (s *scope) isEncrypted(ctx context.Context) (bool, error) {
+	deployment := s.Objects.Deployment()
+	if s.Instance.Status.Encrypted || deployment != nil && resources.HasKeysets(deployment.Spec.Template) {
 		return true, nil
 	}
-	if v.Instance.Spec.Storage.Embedded == nil {
+	if s.Instance.Spec.Storage.Embedded == nil {
 		return false, nil
 	}
-	claim, err := v.Objects.Get(ctx, inventory.Key{Kind: inventory.KindPersistentVolumeClaim, Name: resources.DataClaimName(v.Instance)})
+	claim, err := s.Objects.Get(ctx, inventory.Key{Kind: inventory.KindPersistentVolumeClaim, Name: resources.DataClaimName(s.Instance)})
 	if claim == nil || err != nil {
 		return false, err
 	}
@@ -112,12 +112,12 @@ func (v *scope) isEncrypted(ctx context.Context) (bool, error) {
 }
 
 // setEncrypted records whether keysets exist or existed.
-func (v *scope) setEncrypted(encrypted bool) {
-	v.Instance.Status.Encrypted, v.input.Encrypted = encrypted, encrypted
+func (s *scope) setEncrypted(encrypted bool) {
+	s.Instance.Status.Encrypted, s.input.Encrypted = encrypted, encrypted
 }
 
 // adoptsUnknownDatabase reports whether the Instance adopts an external database that
 // may or may not be encrypted: no pod of this Instance has connected to it yet.
-func (v *scope) adoptsUnknownDatabase() bool {
-	return v.Instance.Annotations[v1alpha1.AdoptAnnotation] != "" && v.Instance.Spec.Storage.Embedded == nil && v.Objects.Deployment() == nil
+func (s *scope) adoptsUnknownDatabase() bool {
+	return s.Instance.Annotations[v1alpha1.AdoptAnnotation] != "" && s.Instance.Spec.Storage.Embedded == nil && s.Objects.Deployment() == nil
 }

@@ -18,24 +18,24 @@ const kindNetworkPolicy = "NetworkPolicy"
 // applyNetworkPolicy applies the network policy of the pods. Pods that do not match the
 // spec may use another database than the spec names: until a rollout has settled, and
 // while the database is unknown, the policy keeps their ports open.
-func (v *scope) applyNetworkPolicy(ctx context.Context) error {
-	policy := inventory.Find[*networkingv1.NetworkPolicy](v.Objects, kindNetworkPolicy, resources.ServerName(v.Instance))
-	in := v.input
-	deployment := v.Objects.Deployment()
+func (s *scope) applyNetworkPolicy(ctx context.Context) error {
+	policy := inventory.Find[*networkingv1.NetworkPolicy](s.Objects, kindNetworkPolicy, resources.ServerName(s.Instance))
+	in := s.input
+	deployment := s.Objects.Deployment()
 	if deployment != nil {
 		in.RollbackPorts = resources.ParseDatabasePorts(deployment.Spec.Template.Annotations)
 	}
-	state, _ := rollout.DeploymentState(deployment, v.Instance.Status.Rollout.LastReady)
-	if policy != nil && (!v.isSatisfied(dataStorage) || state != rollout.Complete) {
-		in.RollbackPorts = append(in.RollbackPorts, resources.DatabasePortsFromPolicy(v.Instance, policy)...)
+	state, _ := rollout.DeploymentState(deployment, s.Instance.Status.Rollout.LastReady)
+	if policy != nil && (!s.isSatisfied(dataStorage) || state != rollout.Complete) {
+		in.RollbackPorts = append(in.RollbackPorts, resources.DatabasePortsFromPolicy(s.Instance, policy)...)
 	}
-	in.DNSResolvers = v.DNSResolvers
+	in.DNSResolvers = s.DNSResolvers
 	var err error
-	if in.KubernetesAPINetworks, err = v.KubernetesAPI.PrefixesOnPorts(ctx, v.StartedAt, slices.Concat(in.DatabasePorts, in.RollbackPorts, in.NotificationPorts)); err != nil {
+	if in.KubernetesAPINetworks, err = s.KubernetesAPI.PrefixesOnPorts(ctx, s.StartedAt, slices.Concat(in.DatabasePorts, in.RollbackPorts, in.NotificationPorts)); err != nil {
 		return err
 	}
-	if in.WebhookBlockedNetworks, err = v.KubernetesAPI.PrefixesOnPorts(ctx, v.StartedAt, resources.WebhookPorts(v.Instance)); err != nil {
+	if in.WebhookBlockedNetworks, err = s.KubernetesAPI.PrefixesOnPorts(ctx, s.StartedAt, resources.WebhookPorts(s.Instance)); err != nil {
 		return err
 	}
-	return v.apply(ctx, "", resources.BuildNetworkPolicy(in))
+	return s.apply(ctx, "", resources.BuildNetworkPolicy(in))
 }

@@ -27,57 +27,57 @@ const (
 // As with certificates, it copies so that invalid settings never reach the server and
 // the last valid ones stay in use. An invalid sender blocks nothing else: the Instance
 // keeps serving, but cannot send codes to users.
-func (v *scope) applyNotifications(ctx context.Context) error {
-	live, err := v.Objects.GetSecret(ctx, resources.NotificationsSecretName(v.Instance))
+func (s *scope) applyNotifications(ctx context.Context) error {
+	live, err := s.Objects.GetSecret(ctx, resources.NotificationsSecretName(s.Instance))
 	if err != nil {
 		return err
 	}
-	had := map[string][]byte{}
+	current := map[string][]byte{}
 	if live != nil {
-		had = live.Data
+		current = live.Data
 	}
-	v.input.NotificationPorts = resources.NotificationPorts(v.Instance, had)
-	senders := resources.Senders(v.Instance)
+	s.input.NotificationPorts = resources.NotificationPorts(s.Instance, current)
+	senders := resources.Senders(s.Instance)
 	if len(senders) == 0 {
-		v.setNotificationsCondition(metav1.ConditionFalse, reasonNotificationsNotConfigured, "spec.notifications configures no sender: users cannot receive sign-in codes")
+		s.setNotificationsCondition(metav1.ConditionFalse, reasonNotificationsNotConfigured, "spec.notifications configures no sender: users cannot receive sign-in codes")
 		return nil
 	}
-	files, wrong, err := v.senderFiles(ctx, senders, had)
+	files, problems, err := s.senderFiles(ctx, senders, current)
 	if err != nil {
 		return err
 	}
-	v.input.NotificationPorts = resources.NotificationPorts(v.Instance, files)
-	v.reportSenders(senders, wrong)
-	if object := resources.BuildNotificationsSecret(v.input, files); object != nil {
-		return v.apply(ctx, "", object)
+	s.input.NotificationPorts = resources.NotificationPorts(s.Instance, files)
+	s.reportSenders(senders, problems)
+	if object := resources.BuildNotificationsSecret(s.input, files); object != nil {
+		return s.apply(ctx, "", object)
 	}
 	return nil
 }
 
 // senderFiles returns the files of all senders and the problems with some of them.
-func (v *scope) senderFiles(ctx context.Context, senders []resources.Sender, had map[string][]byte) (files map[string][]byte, wrong []*problem.Error, err error) {
+func (s *scope) senderFiles(ctx context.Context, senders []resources.Sender, current map[string][]byte) (files map[string][]byte, problems []*problem.Error, err error) {
 	files = map[string][]byte{}
 	for _, sender := range senders {
-		content, err := v.readSender(ctx, sender)
+		content, err := s.readSender(ctx, sender)
 		switch found := problem.FromError(err); {
 		case found != nil:
-			wrong = append(wrong, found)
-			content = sender.Content(had)
+			problems = append(problems, found)
+			content = sender.Content(current)
 		case err != nil:
 			return nil, nil, err
 		}
 		maps.Copy(files, sender.Files(content))
 	}
-	return files, wrong, nil
+	return files, problems, nil
 }
 
 // readSender reads the Secret of a sender.
-func (v *scope) readSender(ctx context.Context, sender resources.Sender) (map[string][]byte, error) {
-	secret, err := v.GetSecret(ctx, v1alpha1.ConditionNotificationsReady, reasonNotificationsSecretMissing, sender.SecretName, sender.Expected)
+func (s *scope) readSender(ctx context.Context, sender resources.Sender) (map[string][]byte, error) {
+	secret, err := s.GetSecret(ctx, v1alpha1.ConditionNotificationsReady, reasonNotificationsSecretMissing, sender.SecretName, sender.Expected)
 	if err != nil {
 		return nil, err
 	}
-	if metav1.IsControlledBy(secret, v.Instance) || v.Issuer.IsCASecret(secret) {
+	if metav1.IsControlledBy(secret, s.Instance) || s.Issuer.IsCASecret(secret) {
 		return nil, problem.Stalled(v1alpha1.ConditionNotificationsReady, reasonNotificationsSecretInvalid,
 			"Secret %s was created by the operator: reference a Secret of your own with %s", sender.SecretName, sender.Expected)
 	}
@@ -89,22 +89,22 @@ func (v *scope) readSender(ctx context.Context, sender resources.Sender) (map[st
 
 // reportSenders reports the configured senders and their problems in the
 // NotificationsReady condition.
-func (v *scope) reportSenders(senders []resources.Sender, wrong []*problem.Error) {
-	if len(wrong) == 0 {
-		v.setNotificationsCondition(metav1.ConditionTrue, reasonNotificationsConfigured, "messages are sent by "+joinStringers(senders, " and "))
+func (s *scope) reportSenders(senders []resources.Sender, problems []*problem.Error) {
+	if len(problems) == 0 {
+		s.setNotificationsCondition(metav1.ConditionTrue, reasonNotificationsConfigured, "messages are sent by "+joinStrings(senders, " and "))
 		return
 	}
-	v.setConditionFromFailures(wrong)
+	s.setConditionFromFailures(problems)
 }
 
-func (v *scope) setNotificationsCondition(value metav1.ConditionStatus, reason, message string) {
-	v.setCondition(v1alpha1.ConditionNotificationsReady, value, reason, "%s", message)
+func (s *scope) setNotificationsCondition(status metav1.ConditionStatus, reason, message string) {
+	s.setCondition(v1alpha1.ConditionNotificationsReady, status, reason, "%s", message)
 }
 
-func joinStringers[T fmt.Stringer](all []T, between string) string {
-	words := make([]string, len(all))
-	for i, one := range all {
-		words[i] = one.String()
+func joinStrings[T fmt.Stringer](items []T, separator string) string {
+	words := make([]string, len(items))
+	for i, item := range items {
+		words[i] = item.String()
 	}
-	return strings.Join(words, between)
+	return strings.Join(words, separator)
 }

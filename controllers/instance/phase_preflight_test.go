@@ -42,13 +42,13 @@ func TestShouldRetryPreflight(t *testing.T) {
 		"no such model, and asked for": {ended(time.Hour), refused, "2", "1", true, 0},
 		"asked for before":             {ended(time.Hour), refused, "2", "2", false, 0},
 	} {
-		v := &scope{StartedAt: noon, Instance: &v1alpha1.Instance{}}
-		v.Instance.Annotations = map[string]string{v1alpha1.RetryAnnotation: test.retry}
-		v.Instance.Status.Rollout.Retried = test.retried
-		if got := v.shouldRetryPreflight(test.job, test.failed); got != test.want || v.RequeueAfter() != test.pause {
-			t.Errorf("%s: retry %v, requeue after %s; want %v, %s", name, got, v.RequeueAfter(), test.want, test.pause)
+		s := &scope{StartedAt: noon, Instance: &v1alpha1.Instance{}}
+		s.Instance.Annotations = map[string]string{v1alpha1.RetryAnnotation: test.retry}
+		s.Instance.Status.Rollout.Retried = test.retried
+		if got := s.shouldRetryPreflight(test.job, test.failed); got != test.want || s.RequeueAfter() != test.pause {
+			t.Errorf("%s: retry %v, requeue after %s; want %v, %s", name, got, s.RequeueAfter(), test.want, test.pause)
 		}
-		if test.want && v.shouldRetryPreflight(test.job, test.failed) && test.retry != "" {
+		if test.want && s.shouldRetryPreflight(test.job, test.failed) && test.retry != "" {
 			t.Errorf("%s: retried twice for the same annotation", name)
 		}
 	}

@@ -18,14 +18,14 @@ import (
 // from the state saved on the Deployment. If the build changes, pinServer removes the
 // ServerCurrent condition, which describes the previous build, and the Reconciling
 // condition, so that its start time shows the server rollout how long the update takes.
-func (v *scope) pinServer(ctx context.Context) error {
-	status := &v.Instance.Status
-	memory, err := rollout.LoadState(v.Objects.Deployment(), *status)
+func (s *scope) pinServer(ctx context.Context) error {
+	status := &s.Instance.Status
+	saved, err := rollout.LoadState(s.Objects.Deployment(), *status)
 	if err != nil {
 		log.FromContext(ctx).Error(err, "failed to read the saved rollout state, using the status instead")
 	}
-	status.Server, status.Rollout = memory.Server, memory.RolloutStatus
-	decision, err := v.ServerRollout.Decide(ctx, v.Instance)
+	status.Server, status.Rollout = saved.Server, saved.RolloutStatus
+	decision, err := s.ServerRollout.Decide(ctx, s.Instance)
 	if err != nil {
 		return err
 	}
@@ -33,41 +33,41 @@ func (v *scope) pinServer(ctx context.Context) error {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionServerUpToDate)
 	}
-	status.Server, v.input.Server = decision.Server, decision.Server
+	status.Server, s.input.Server = decision.Server, decision.Server
 	return nil
 }
 
 // SetServerCondition reports in the ServerCurrent condition whether the Instance runs
 // the target server build, as known at the end of the reconcile. If the build cannot be
 // determined, pinServer has already failed and reported why.
-func (v *scope) SetServerCondition(ctx context.Context) {
-	if !v.Instance.DeletionTimestamp.IsZero() {
+func (s *scope) SetServerCondition(ctx context.Context) {
+	if !s.Instance.DeletionTimestamp.IsZero() {
 		return
 	}
-	if decision, err := v.ServerRollout.Decide(ctx, v.Instance); err == nil {
-		v.setCondition(v1alpha1.ConditionServerUpToDate, decision.Status, string(decision.Reason), "%s", decision.Message)
+	if decision, err := s.ServerRollout.Decide(ctx, s.Instance); err == nil {
+		s.setCondition(v1alpha1.ConditionServerUpToDate, decision.Status, string(decision.Reason), "%s", decision.Message)
 	}
 }
 
 // applyBaseObjects applies the Service, the service account, the configuration and the
 // disruption budget.
-func (v *scope) applyBaseObjects(ctx context.Context) error {
+func (s *scope) applyBaseObjects(ctx context.Context) error {
 	objects := []resources.Object{
-		resources.BuildServiceAccount(v.input),
-		resources.BuildConfigMap(v.input),
-		resources.BuildService(v.input),
+		resources.BuildServiceAccount(s.input),
+		resources.BuildConfigMap(s.input),
+		resources.BuildService(s.input),
 	}
-	objects = resources.AppendNonNil(objects, resources.BuildPodDisruptionBudget(v.input))
-	v.Instance.Status.URL = resources.PublicURL(v.Instance)
-	return forEach(objects, func(object resources.Object) error { return v.apply(ctx, "", object) })
+	objects = resources.AppendNonNil(objects, resources.BuildPodDisruptionBudget(s.input))
+	s.Instance.Status.URL = resources.PublicURL(s.Instance)
+	return forEach(objects, func(object resources.Object) error { return s.apply(ctx, "", object) })
 }
 
 // forEach calls do for every item, even after a failure, and returns the worst failure.
 // A write conflict stops it, because the remaining decisions would rest on stale input.
-func forEach[T any](all []T, do func(T) error) error {
+func forEach[T any](items []T, do func(T) error) error {
 	var failures []error
-	for _, one := range all {
-		err := do(one)
+	for _, item := range items {
+		err := do(item)
 		if problem.IsConflict(err) {
 			return err
 		}
@@ -79,12 +79,12 @@ func forEach[T any](all []T, do func(T) error) error {
 }
 
 // prune deletes owned objects that are no longer desired.
-func (v *scope) prune(ctx context.Context) error {
-	for _, key := range v.Objects.Prunable() {
-		if v.mayBeDesired(key) {
+func (s *scope) prune(ctx context.Context) error {
+	for _, key := range s.Objects.Prunable() {
+		if s.mayBeDesired(key) {
 			continue
 		}
-		if err := v.Objects.Delete(ctx, key); err != nil {
+		if err := s.Objects.Delete(ctx, key); err != nil {
 			return err
 		}
 	}

@@ -32,12 +32,12 @@ func TestNothingIsCreatedWithoutServerDecision(t *testing.T) {
 	instance := &v1alpha1.Instance{}
 	instance.Name = "acme"
 	means := &dependencies{ServerRollout: wave.New(failingReader{}, v1alpha1.ServerBuild{Image: "server:1", Revision: 1}, wave.Options{Limit: 1})}
-	v := newScope(means, instance, inventory.New(inventory.Clients{}, instance), noon)
-	failures := v.Run(t.Context())
+	s := newScope(means, instance, inventory.New(inventory.Clients{}, instance), noon)
+	failures := s.Run(t.Context())
 	if len(failures) != 1 || !errors.Is(failures[0], errCacheUnavailable) {
 		t.Errorf("got %v, want only that no server was chosen", failures)
 	}
-	v.SetServerCondition(t.Context())
+	s.SetServerCondition(t.Context())
 	if condition := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionServerUpToDate); condition != nil {
 		t.Errorf("unknown state: got condition %+v, want none", condition)
 	}
@@ -68,15 +68,15 @@ func TestReconcilingRestartsOnServerChange(t *testing.T) {
 		for _, kind := range []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionServerUpToDate} {
 			setInstanceCondition(instance, noon, kind, metav1.ConditionTrue, "Before", "")
 		}
-		v := newScope(&dependencies{ServerRollout: wave.New(emptyReader{}, target, wave.Options{Limit: 1})}, instance, inventory.New(inventory.Clients{}, instance), noon)
-		if err := v.pinServer(t.Context()); err != nil {
+		s := newScope(&dependencies{ServerRollout: wave.New(emptyReader{}, target, wave.Options{Limit: 1})}, instance, inventory.New(inventory.Clients{}, instance), noon)
+		if err := s.pinServer(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		begins := len(instance.Status.Conditions) == 0
 		if len(instance.Status.Conditions) == 1 {
 			t.Errorf("%s: only one of both is over", name)
 		}
-		if begins != test.begins || (instance.Status.Server != target) != test.begins || v.input.Server != instance.Status.Server {
+		if begins != test.begins || (instance.Status.Server != target) != test.begins || s.input.Server != instance.Status.Server {
 			t.Errorf("%s: with server %v, restarted: %v", name, instance.Status.Server, begins)
 		}
 	}

@@ -20,57 +20,57 @@ import (
 
 // applySigningKeys creates the keys that the server signs tokens with, shared by all its
 // pods. Existing keys, including keys that users added, stay until they are rotated.
-func (v *scope) applySigningKeys(ctx context.Context) error {
-	secret, err := v.Objects.GetSecret(ctx, resources.SigningKeysSecretName(v.Instance))
+func (s *scope) applySigningKeys(ctx context.Context) error {
+	secret, err := s.Objects.GetSecret(ctx, resources.SigningKeysSecretName(s.Instance))
 	if err != nil {
 		return err
 	}
 	files := usableSigningKeys(secret)
 	if len(files) == 0 {
-		return v.createSigningKey(ctx, secret)
+		return s.createSigningKey(ctx, secret)
 	}
-	turn := signingKeyRotationFromSecret(secret)
-	if !v.isFromEarlierInstance(secret) { // adopted keys rotate only once they carry this Instance's UID
-		if files, turn, err = v.rotateSigningKeys(ctx, secret, files, turn); err != nil {
+	state := signingKeyRotationFromSecret(secret)
+	if !s.isFromEarlierInstance(secret) { // adopted keys rotate only once they carry this Instance's UID
+		if files, state, err = s.rotateSigningKeys(ctx, secret, files, state); err != nil {
 			return err
 		}
 	}
-	return v.apply(ctx, "", resources.BuildSigningKeysSecret(v.input, files, signingKeyRotationAnnotations(turn)))
+	return s.apply(ctx, "", resources.BuildSigningKeysSecret(s.input, files, signingKeyRotationAnnotations(state)))
 }
 
 // createSigningKey creates the first key, which also satisfies any pending rotation
 // request.
-func (v *scope) createSigningKey(ctx context.Context, secret *corev1.Secret) error {
-	id, key, err := pki.NewSigningKey(v.StartedAt)
+func (s *scope) createSigningKey(ctx context.Context, secret *corev1.Secret) error {
+	id, key, err := pki.NewSigningKey(s.StartedAt)
 	if err != nil {
 		return err
 	}
-	turn := pki.SigningKeyRotation{Request: v.rotationRequest(rotation.SigningKeys)}
-	object := resources.BuildSigningKeysSecret(v.input, map[string][]byte{id + ".pem": key}, signingKeyRotationAnnotations(turn))
+	state := pki.SigningKeyRotation{Request: s.rotationRequest(rotation.SigningKeys)}
+	object := resources.BuildSigningKeysSecret(s.input, map[string][]byte{id + ".pem": key}, signingKeyRotationAnnotations(state))
 	if secret == nil {
-		return v.Objects.Create(ctx, object)
+		return s.Objects.Create(ctx, object)
 	}
-	return v.apply(ctx, "", object)
+	return s.apply(ctx, "", object)
 }
 
 // rotateSigningKeys performs the rotation step that is due. It generates new keys only
 // if the Secret is unchanged on the API server, because an earlier reconcile may have
 // generated them already.
-func (v *scope) rotateSigningKeys(ctx context.Context, secret *corev1.Secret, files map[string][]byte, was pki.SigningKeyRotation) (map[string][]byte, pki.SigningKeyRotation, error) {
-	turned, turn, due, err := was.Advance(files, v.rotationRequest(rotation.SigningKeys), v.StartedAt)
+func (s *scope) rotateSigningKeys(ctx context.Context, secret *corev1.Secret, files map[string][]byte, current pki.SigningKeyRotation) (map[string][]byte, pki.SigningKeyRotation, error) {
+	updated, next, due, err := current.Advance(files, s.rotationRequest(rotation.SigningKeys), s.StartedAt)
 	if err != nil {
-		return nil, was, err
+		return nil, current, err
 	}
-	v.requeueIfDue(due)
-	if len(turn.Retiring) > 0 {
-		v.addRotationMessage(reasonRotating, "%s: %s verify tokens until the last ones they signed expire at %s",
-			rotation.SigningKeys, strings.Join(turn.Retiring, ", "), authority.FormatTime(due))
+	s.requeueIfDue(due)
+	if len(next.Retiring) > 0 {
+		s.addRotationMessage(reasonRotating, "%s: %s verify tokens until the last ones they signed expire at %s",
+			rotation.SigningKeys, strings.Join(next.Retiring, ", "), authority.FormatTime(due))
 	}
-	if reflect.DeepEqual(turn, was) && len(turned) == len(files) {
-		return files, was, nil
+	if reflect.DeepEqual(next, current) && len(updated) == len(files) {
+		return files, current, nil
 	}
-	log.FromContext(ctx).Info("rotating signing keys", "retiring", turn.Retiring, "request", turn.Request)
-	return turned, turn, authority.CheckUnmodified(ctx, v.APIReader, secret)
+	log.FromContext(ctx).Info("rotating signing keys", "retiring", next.Retiring, "request", next.Request)
+	return updated, next, authority.CheckUnmodified(ctx, s.APIReader, secret)
 }
 
 // usableSigningKeys returns the files of a Secret that hold keys the server can use. It

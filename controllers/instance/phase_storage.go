@@ -22,66 +22,66 @@ const (
 )
 
 // applyStorage prepares the storage of the data.
-func (v *scope) applyStorage(ctx context.Context) error {
-	kind := storage.ForInstance(v.Instance)
-	if kind == nil {
+func (s *scope) applyStorage(ctx context.Context) error {
+	backend := storage.ForInstance(s.Instance)
+	if backend == nil {
 		return problem.Stalled(v1alpha1.ConditionStorageReady, reasonStorageMissing, "spec.storage is empty: set embedded or external")
 	}
-	v.Instance.Status.Storage = resources.StorageFor(v.Instance).Kind
-	place, err := kind.Prepare(ctx, v.storageScope())
+	s.Instance.Status.Storage = resources.StorageFor(s.Instance).Kind
+	status, err := backend.Prepare(ctx, s.storageScope())
 	if err != nil {
 		return err
 	}
-	v.input.DatabasePorts, v.input.DatabaseChecksum = place.DatabasePorts, place.DatabaseChecksum
-	v.volumePending = place.Pending
-	v.storageStatus = place
+	s.input.DatabasePorts, s.input.DatabaseChecksum = status.DatabasePorts, status.DatabaseChecksum
+	s.volumePending = status.Pending
+	s.storageStatus = status
 	return nil
 }
 
 // setStorageCondition reports the storage in the StorageReady condition, and whether the
 // pods can use it. It runs once, at the end of a reconcile: setting the condition twice
 // would look like a transition.
-func (v *scope) setStorageCondition(state rollout.State, trouble rollout.Diagnosis) {
-	switch missed, lasts := v.databaseUnreachable(state, trouble); {
-	case !v.isSatisfied(dataStorage), lasts:
-	case trouble.Cause == v1alpha1.FailureReasonDatabaseOwnership:
-		v.setCondition(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, reasonForeignDatabase, "%s", trouble.Message)
-	case v.rolloutPlan.Failed && v.rolloutPlan.Status.FailureReason == v1alpha1.FailureReasonDatabaseOwnership:
-		v.setCondition(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, reasonForeignDatabase, "%s", v.rolloutPlan.Status.FailureMessage)
-	case missed != "":
-		v.setCondition(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, reasonDatabaseUnreachable,
-			"%s, but the pods cannot use the database (%s): check that it is running and reachable, and that its name, user and password are correct", v.storageStatus.Message, missed)
-	case v.storageStatus.Pending != nil:
-		v.setCondition(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, v.storageStatus.Reason, "%s", v.storageStatus.Message)
+func (s *scope) setStorageCondition(state rollout.State, diagnosis rollout.Diagnosis) {
+	switch failure, undetermined := s.databaseFailure(state, diagnosis); {
+	case !s.isSatisfied(dataStorage), undetermined:
+	case diagnosis.Cause == v1alpha1.FailureReasonDatabaseOwnership:
+		s.setCondition(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, reasonForeignDatabase, "%s", diagnosis.Message)
+	case s.rolloutPlan.Failed && s.rolloutPlan.Status.FailureReason == v1alpha1.FailureReasonDatabaseOwnership:
+		s.setCondition(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, reasonForeignDatabase, "%s", s.rolloutPlan.Status.FailureMessage)
+	case failure != "":
+		s.setCondition(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, reasonDatabaseUnreachable,
+			"%s, but the pods cannot use the database (%s): check that it is running and reachable, and that its name, user and password are correct", s.storageStatus.Message, failure)
+	case s.storageStatus.Pending != nil:
+		s.setCondition(v1alpha1.ConditionStorageReady, metav1.ConditionFalse, s.storageStatus.Reason, "%s", s.storageStatus.Message)
 	default:
-		v.setCondition(v1alpha1.ConditionStorageReady, metav1.ConditionTrue, v.storageStatus.Reason, "%s", v.storageStatus.Message)
+		s.setCondition(v1alpha1.ConditionStorageReady, metav1.ConditionTrue, s.storageStatus.Reason, "%s", s.storageStatus.Message)
 	}
 }
 
 // databaseUnreachable returns the failure message of the pods that cannot reach the
 // database, or an empty string. lasts reports that an earlier failure is neither
 // confirmed nor refuted yet, because pods are starting.
-func (v *scope) databaseUnreachable(state rollout.State, trouble rollout.Diagnosis) (missed string, lasts bool) {
-	memory := v.rolloutPlan.Status
-	said := meta.FindStatusCondition(v.Instance.Status.Conditions, v1alpha1.ConditionStorageReady)
+func (s *scope) databaseFailure(state rollout.State, diagnosis rollout.Diagnosis) (failure string, undetermined bool) {
+	status := s.rolloutPlan.Status
+	condition := meta.FindStatusCondition(s.Instance.Status.Conditions, v1alpha1.ConditionStorageReady)
 	switch {
-	case trouble.Cause == v1alpha1.FailureReasonDatabase:
-		return trouble.Message, false
-	case v.rolloutPlan.Failed && memory.FailureReason == v1alpha1.FailureReasonDatabase:
-		return memory.FailureMessage, false
+	case diagnosis.Cause == v1alpha1.FailureReasonDatabase:
+		return diagnosis.Message, false
+	case s.rolloutPlan.Failed && status.FailureReason == v1alpha1.FailureReasonDatabase:
+		return status.FailureMessage, false
 	}
-	isOpen := state != rollout.Complete && trouble.Cause != v1alpha1.FailureReasonServer
-	return "", isOpen && said != nil && said.Reason == reasonDatabaseUnreachable
+	isStarting := state != rollout.Complete && diagnosis.Cause != v1alpha1.FailureReasonServer
+	return "", isStarting && condition != nil && condition.Reason == reasonDatabaseUnreachable
 }
 
 // storageScope returns the scope for the storage backend.
-func (v *scope) storageScope() storage.Scope {
+func (s *scope) storageScope() storage.Scope {
 	return storage.Scope{
-		Reader:       v.Reader,
-		Instance:     v.Instance,
-		Objects:      v.Objects,
-		Input:        v.input,
-		Now:          v.StartedAt,
-		NormalEventf: v.normalEventf,
+		Reader:       s.Reader,
+		Instance:     s.Instance,
+		Objects:      s.Objects,
+		Input:        s.input,
+		Now:          s.StartedAt,
+		NormalEventf: s.normalEventf,
 	}
 }

@@ -27,30 +27,30 @@ const (
 // loadWebhookCABundle loads the CA bundle that webhook receivers' certificates are
 // verified with. An invalid bundle blocks nothing else: the Instance keeps serving, and
 // the last valid bundle, which the server's configuration holds, stays in use.
-func (v *scope) loadWebhookCABundle(ctx context.Context) error {
-	reference := resources.WebhookCAReference(v.Instance)
+func (s *scope) loadWebhookCABundle(ctx context.Context) error {
+	reference := resources.WebhookCAReference(s.Instance)
 	if reference == nil {
-		meta.RemoveStatusCondition(&v.Instance.Status.Conditions, v1alpha1.ConditionWebhooksReady)
+		meta.RemoveStatusCondition(&s.Instance.Status.Conditions, v1alpha1.ConditionWebhooksReady)
 		return nil
 	}
-	if live := inventory.Find[*corev1.ConfigMap](v.Objects, "ConfigMap", resources.ConfigMapName(v.Instance)); live != nil {
-		v.input.WebhookCABundle = resources.ParseWebhookCABundle(live.Data)
+	if live := inventory.Find[*corev1.ConfigMap](s.Objects, "ConfigMap", resources.ConfigMapName(s.Instance)); live != nil {
+		s.input.WebhookCABundle = resources.ParseWebhookCABundle(live.Data)
 	}
-	authorities, err := v.GetCABundle(ctx, *reference, cluster.CABundleOptions{
+	authorities, err := s.GetCABundle(ctx, *reference, cluster.CABundleOptions{
 		Condition:      v1alpha1.ConditionWebhooksReady,
 		NotFoundReason: reasonReceiverCANotFound,
 		InvalidReason:  reasonReceiverCAInvalid,
 		Expected:       "the CA certificate of the receivers",
 	})
 	if found := problem.FromError(err); found != nil {
-		v.setConditionFromFailures([]*problem.Error{found})
+		s.setConditionFromFailures([]*problem.Error{found})
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	v.input.WebhookCABundle = string(pki.ExtractCertificates([]byte(authorities)))
-	v.setCondition(v1alpha1.ConditionWebhooksReady, metav1.ConditionTrue, reasonWebhooksConfigured,
+	s.input.WebhookCABundle = string(pki.ExtractCertificates([]byte(authorities)))
+	s.setCondition(v1alpha1.ConditionWebhooksReady, metav1.ConditionTrue, reasonWebhooksConfigured,
 		"receivers' certificates may be signed by the CAs in %s", reference.Name)
 	return nil
 }

@@ -85,25 +85,25 @@ var phases = []phase{
 // Run runs every phase whose requirements are satisfied, and returns the failures in
 // order. A write conflict ends the reconcile, because its inputs are stale. For a
 // suspended Instance, only maintenance phases run.
-func (v *scope) Run(ctx context.Context) []error {
-	if !v.Instance.Spec.Suspend {
-		return v.runPhases(ctx)
+func (s *scope) Run(ctx context.Context) []error {
+	if !s.Instance.Spec.Suspend {
+		return s.runPhases(ctx)
 	}
-	release, keeps := v.useAppliedSpec()
-	defer release()
-	if !keeps {
+	restore, exists := s.useAppliedSpec()
+	defer restore()
+	if !exists {
 		return []error{problem.Waiting("", conditions.ReasonSuspended, "suspended before any object was created")}
 	}
-	v.restoreStatus()
-	return v.runPhases(ctx)
+	s.restoreStatus()
+	return s.runPhases(ctx)
 }
 
-func (v *scope) runPhases(ctx context.Context) []error {
+func (s *scope) runPhases(ctx context.Context) []error {
 	var failures []error
-	for _, step := range phases {
-		switch err := v.runPhase(ctx, step); {
+	for _, p := range phases {
+		switch err := s.runPhase(ctx, p); {
 		case err == nil:
-		case problem.IsConflict(err), ctx.Err() != nil, step.blocking:
+		case problem.IsConflict(err), ctx.Err() != nil, p.blocking:
 			return []error{err}
 		default:
 			failures = append(failures, err)
@@ -114,36 +114,36 @@ func (v *scope) runPhases(ctx context.Context) []error {
 
 // runPhase runs a phase if the Instance is not suspended or the phase is a maintenance
 // phase, and its requirements are satisfied.
-func (v *scope) runPhase(ctx context.Context, step phase) error {
-	if v.Instance.Spec.Suspend && !step.runsWhenSuspended {
+func (s *scope) runPhase(ctx context.Context, p phase) error {
+	if s.Instance.Spec.Suspend && !p.runsWhenSuspended {
 		return nil
 	}
-	if !v.isSatisfied(step.requires...) {
-		v.incomplete = append(v.incomplete, step)
+	if !s.isSatisfied(p.requires...) {
+		s.incomplete = append(s.incomplete, p)
 		return nil
 	}
-	if err := step.run(v, ctx); err != nil {
-		v.incomplete = append(v.incomplete, step)
-		if step.fallbackSecret != nil && v.Objects.Has(inventory.Key{Kind: inventory.KindSecret, Name: step.fallbackSecret(v.Instance)}) {
-			v.satisfy(step.provides...)
+	if err := p.run(s, ctx); err != nil {
+		s.incomplete = append(s.incomplete, p)
+		if p.fallbackSecret != nil && s.Objects.Has(inventory.Key{Kind: inventory.KindSecret, Name: p.fallbackSecret(s.Instance)}) {
+			s.satisfy(p.provides...)
 		}
-		return fmt.Errorf("%s: %w", step.name, err)
+		return fmt.Errorf("%s: %w", p.name, err)
 	}
-	v.satisfy(step.provides...)
+	s.satisfy(p.provides...)
 	return nil
 }
 
 // satisfy marks dependencies as satisfied, and isSatisfied reports whether all given
 // dependencies are.
-func (v *scope) satisfy(facts ...dependency) {
-	for _, fact := range facts {
-		v.satisfied[fact] = true
+func (s *scope) satisfy(deps ...dependency) {
+	for _, dep := range deps {
+		s.satisfied[dep] = true
 	}
 }
 
-func (v *scope) isSatisfied(facts ...dependency) bool {
-	for _, fact := range facts {
-		if !v.satisfied[fact] {
+func (s *scope) isSatisfied(deps ...dependency) bool {
+	for _, dep := range deps {
+		if !s.satisfied[dep] {
 			return false
 		}
 	}
@@ -152,9 +152,9 @@ func (v *scope) isSatisfied(facts ...dependency) bool {
 
 // mayBeDesired reports whether a phase that has not completed might have asked for an
 // object.
-func (v *scope) mayBeDesired(key inventory.Key) bool {
-	for _, step := range v.incomplete {
-		if step.owns != nil && step.owns(v.Instance, key) {
+func (s *scope) mayBeDesired(key inventory.Key) bool {
+	for _, p := range s.incomplete {
+		if p.owns != nil && p.owns(s.Instance, key) {
 			return true
 		}
 	}

@@ -56,7 +56,7 @@ func TestIncompletePhasesKeepTheirObjects(t *testing.T) {
 	t.Parallel()
 	instance := &v1alpha1.Instance{}
 	instance.Name = "acme"
-	v := newScope(&dependencies{}, instance, inventory.New(inventory.Clients{}, instance), noon)
+	s := newScope(&dependencies{}, instance, inventory.New(inventory.Clients{}, instance), noon)
 	secret := func(name string) inventory.Key { return inventory.Key{Kind: inventory.KindSecret, Name: name} }
 	keys := map[string]inventory.Key{
 		"apply the application keys":          secret("acme-app-portal"),
@@ -68,17 +68,17 @@ func TestIncompletePhasesKeepTheirObjects(t *testing.T) {
 		"apply the Deployment":                {Kind: inventory.KindDeployment, Name: "acme"},
 	}
 	for name, key := range keys {
-		v.incomplete = nil
-		if v.mayBeDesired(key) {
+		s.incomplete = nil
+		if s.mayBeDesired(key) {
 			t.Errorf("%s is kept although every step came to its end", key)
 		}
 		for _, step := range phases {
 			if step.name == name {
-				v.incomplete = append(v.incomplete, step)
+				s.incomplete = append(s.incomplete, step)
 			}
 		}
 		for other, key := range keys {
-			if got := v.mayBeDesired(key); got != (other == name) {
+			if got := s.mayBeDesired(key); got != (other == name) {
 				t.Errorf("while %q is unfinished: %s is kept: %v", name, key, got)
 			}
 		}

@@ -16,9 +16,9 @@ import (
 
 // installMutatingPolicy makes the API server change every Deployment written to a
 // namespace, as a cluster policy may.
-func installMutatingPolicy(p *harness) {
-	p.t.Helper()
-	name := p.namespace
+func installMutatingPolicy(h *harness) {
+	h.t.Helper()
+	name := h.namespace
 	policy := &admissionv1.MutatingAdmissionPolicy{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: admissionv1.MutatingAdmissionPolicySpec{
@@ -39,34 +39,34 @@ func installMutatingPolicy(p *harness) {
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{
 			PolicyName:     name,
-			MatchResources: &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": p.namespace}}},
+			MatchResources: &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": h.namespace}}},
 		},
 	}
-	p.mustCreate(policy)
-	p.mustCreate(binding)
-	p.t.Cleanup(func() {
+	h.mustCreate(policy)
+	h.mustCreate(binding)
+	h.t.Cleanup(func() {
 		for _, object := range []client.Object{binding, policy} {
-			if err := p.Delete(context.Background(), object); err != nil {
-				p.t.Errorf("deleting the policy: %v", err)
+			if err := h.Delete(context.Background(), object); err != nil {
+				h.t.Errorf("deleting the policy: %v", err)
 			}
 		}
 	})
-	p.Eventually(func() string { return p.probeDeploymentImage() }).Should(gomega.HavePrefix("mirror.example/"), "the policy acts")
+	h.Eventually(func() string { return h.probeDeploymentImage() }).Should(gomega.HavePrefix("mirror.example/"), "the policy acts")
 }
 
 // probeDeploymentImage returns the image of a Deployment after a dry-run write.
-func (p *harness) probeDeploymentImage() string {
-	p.t.Helper()
+func (h *harness) probeDeploymentImage() string {
+	h.t.Helper()
 	labels := map[string]string{"probe": "policy"}
-	probe := &appsv1.Deployment{ObjectMeta: objectMeta(p.namespace, "probe"), Spec: appsv1.DeploymentSpec{
+	probe := &appsv1.Deployment{ObjectMeta: objectMeta(h.namespace, "probe"), Spec: appsv1.DeploymentSpec{
 		Selector: &metav1.LabelSelector{MatchLabels: labels},
 		Template: corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: labels},
 			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "probe", Image: serverImage}}},
 		},
 	}}
-	if err := p.Create(p.t.Context(), probe, client.DryRunAll); err != nil {
-		p.t.Fatal(err)
+	if err := h.Create(h.t.Context(), probe, client.DryRunAll); err != nil {
+		h.t.Fatal(err)
 	}
 	return probe.Spec.Template.Spec.Containers[0].Image
 }
@@ -75,21 +75,21 @@ func (p *harness) probeDeploymentImage() string {
 // rewrites its registry becomes ready, reports the overridden fields, and then causes no
 // writes. A new operator, which has no memory, sends one request.
 func TestMutatingPolicyIsReportedAsDrift(t *testing.T) {
-	p := newHarness(t)
-	installMutatingPolicy(p)
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Ready=True Ready", "Drifted=True FieldsOverridden")
-	p.Expect(p.conditionMessage("acme", "Drifted")).To(gomega.ContainSubstring("image"))
-	before := mustGet(p, "acme", &appsv1.Deployment{})
-	p.Expect(before.Spec.Template.Spec.Containers[0].Image).To(gomega.HavePrefix("mirror.example/"))
-	p.waitUntilIdle()
+	h := newHarness(t)
+	installMutatingPolicy(h)
+	h.mustCreate(h.newInstance("acme"))
+	h.waitForConditions("acme", "Ready=True Ready", "Drifted=True FieldsOverridden")
+	h.Expect(h.conditionMessage("acme", "Drifted")).To(gomega.ContainSubstring("image"))
+	before := mustGet(h, "acme", &appsv1.Deployment{})
+	h.Expect(before.Spec.Template.Spec.Containers[0].Image).To(gomega.HavePrefix("mirror.example/"))
+	h.waitUntilIdle()
 
-	writes := len(p.writes.all())
-	p.startOperator(serverImage)
-	p.waitForConditions("acme", "Ready=True Ready", "Drifted=True FieldsOverridden")
-	p.waitUntilIdle()
-	if again := p.writes.all()[writes:]; len(again) > 1 {
+	writes := len(h.writes.all())
+	h.startOperator(serverImage)
+	h.waitForConditions("acme", "Ready=True Ready", "Drifted=True FieldsOverridden")
+	h.waitUntilIdle()
+	if again := h.writes.all()[writes:]; len(again) > 1 {
 		t.Errorf("a new operator wrote %v", again)
 	}
-	p.Expect(mustGet(p, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec))
+	h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec))
 }

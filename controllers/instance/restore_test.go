@@ -50,63 +50,63 @@ var settledInstances = map[string]struct {
 func useOlderModel(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion }
 
 func TestStatusIsRebuiltAfterRestoreWithoutOtherChanges(t *testing.T) {
-	p := newHarness(t)
-	p.breakModel(olderVersion)
+	h := newHarness(t)
+	h.breakModel(olderVersion)
 	names := slices.Sorted(maps.Keys(settledInstances))
 	for _, name := range names {
-		p.mustCreate(settledInstances[name].build(p, name))
+		h.mustCreate(settledInstances[name].build(h, name))
 	}
 	for _, name := range names {
-		p.waitForConditions(name, "Ready=True Ready")
+		h.waitForConditions(name, "Ready=True Ready")
 		if then := settledInstances[name].then; then != nil {
-			p.updateInstance(name, then)
+			h.updateInstance(name, then)
 		}
 	}
-	p.waitForSettledInstances(names)
-	p.waitUntilIdle()
-	before, versions, counted := p.snapshotWithoutGenerations(), p.resourceVersions(), len(p.writes.all())
+	h.waitForSettledInstances(names)
+	h.waitUntilIdle()
+	before, versions, counted := h.snapshotWithoutGenerations(), h.resourceVersions(), len(h.writes.all())
 
-	p.stop()
+	h.stop()
 	for _, name := range names {
-		p.clearStatus(name)
+		h.clearStatus(name)
 	}
-	p.startOperator(serverImage)
-	p.waitForSettledInstances(names)
-	p.waitUntilIdle()
-	for _, write := range p.writes.all()[counted:] {
+	h.startOperator(serverImage)
+	h.waitForSettledInstances(names)
+	h.waitUntilIdle()
+	for _, write := range h.writes.all()[counted:] {
 		if !strings.HasSuffix(write, "/status") {
 			t.Errorf("%s: nothing but status was lost", write)
 		}
 	}
-	if diff := cmp.Diff(versions, p.resourceVersions()); diff != "" {
+	if diff := cmp.Diff(versions, h.resourceVersions()); diff != "" {
 		t.Errorf("children (-before +after):\n%s", diff)
 	}
-	if diff := cmp.Diff(before, p.snapshotWithoutGenerations()); diff != "" {
+	if diff := cmp.Diff(before, h.snapshotWithoutGenerations()); diff != "" {
 		t.Errorf("(-before +after):\n%s", diff)
 	}
 }
 
-func (p *harness) waitForSettledInstances(names []string) {
-	p.t.Helper()
+func (h *harness) waitForSettledInstances(names []string) {
+	h.t.Helper()
 	for _, name := range names {
-		p.waitForConditions(name, settledInstances[name].shows...)
+		h.waitForConditions(name, settledInstances[name].shows...)
 	}
 }
 
 // snapshotWithoutGenerations returns a snapshot without observed generations: a
 // suspended Instance's conditions refer to the generation that was applied, and after a
 // restore to the generation at which they were reconstructed.
-func (p *harness) snapshotWithoutGenerations() string {
-	return generationPattern.ReplaceAllString(p.snapshot(), "")
+func (h *harness) snapshotWithoutGenerations() string {
+	return generationPattern.ReplaceAllString(h.snapshot(), "")
 }
 
 var generationPattern = regexp.MustCompile(` of generation [0-9]+`)
 
 // resourceVersions returns the resource version of each owned object.
-func (p *harness) resourceVersions() map[string]string {
-	p.t.Helper()
+func (h *harness) resourceVersions() map[string]string {
+	h.t.Helper()
 	versions := map[string]string{}
-	for _, object := range p.managedObjects() {
+	for _, object := range h.managedObjects() {
 		if _, isInstance := object.(*v1alpha1.Instance); !isInstance {
 			versions[fmt.Sprintf("%T %s", object, object.GetName())] = object.GetResourceVersion()
 		}
@@ -115,11 +115,11 @@ func (p *harness) resourceVersions() map[string]string {
 }
 
 // clearStatus removes an Instance's status.
-func (p *harness) clearStatus(name string) {
-	p.t.Helper()
-	p.Eventually(func() error {
-		instance := mustGet(p, name, &v1alpha1.Instance{})
+func (h *harness) clearStatus(name string) {
+	h.t.Helper()
+	h.Eventually(func() error {
+		instance := mustGet(h, name, &v1alpha1.Instance{})
 		instance.Status = v1alpha1.InstanceStatus{}
-		return p.Status().Update(p.t.Context(), instance)
+		return h.Status().Update(h.t.Context(), instance)
 	}).Should(gomega.Succeed())
 }

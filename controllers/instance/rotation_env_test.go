@@ -26,17 +26,17 @@ type serverCredential struct {
 	Keys []string `json:"keys"`
 }
 
-func (p *harness) serverCredential(application string) (serverCredential serverCredential) {
-	p.t.Helper()
-	if err := json.Unmarshal(mustGet(p, "acme-credentials", &corev1.Secret{}).Data[application+".json"], &serverCredential); err != nil {
-		p.t.Fatal(err)
+func (h *harness) serverCredential(application string) (serverCredential serverCredential) {
+	h.t.Helper()
+	if err := json.Unmarshal(mustGet(h, "acme-credentials", &corev1.Secret{}).Data[application+".json"], &serverCredential); err != nil {
+		h.t.Fatal(err)
 	}
 	return serverCredential
 }
 
-func (p *harness) publishedKey(application string) string {
-	p.t.Helper()
-	return string(mustGet(p, "acme-app-"+application, &corev1.Secret{}).Data["key"])
+func (h *harness) publishedKey(application string) string {
+	h.t.Helper()
+	return string(mustGet(h, "acme-app-"+application, &corev1.Secret{}).Data["key"])
 }
 
 // requestRotation requests a rotation of acme's keys.
@@ -48,126 +48,126 @@ func requestRotation(what string) func(*harness) {
 
 // reconcileAt advances the clock to a total time since the test began and triggers a
 // reconcile.
-func (p *harness) reconcileAt(total time.Duration) {
-	p.t.Helper()
-	p.clockOffset.Store(int64(total))
-	p.triggerReconcile("acme")
+func (h *harness) reconcileAt(total time.Duration) {
+	h.t.Helper()
+	h.clockOffset.Store(int64(total))
+	h.triggerReconcile("acme")
 }
 
-func (p *harness) isRotating() bool {
-	return slices.ContainsFunc(p.conditionLines("acme"), func(condition string) bool { return strings.HasPrefix(condition, "KeysRotating=") })
+func (h *harness) isRotating() bool {
+	return slices.ContainsFunc(h.conditionLines("acme"), func(condition string) bool { return strings.HasPrefix(condition, "KeysRotating=") })
 }
 
 func TestKeyRotationRejectsNoClient(t *testing.T) {
-	p := newHarness(t)
-	instance := p.newInstance("acme")
+	h := newHarness(t)
+	instance := h.newInstance("acme")
 	instance.Spec.Applications = []v1alpha1.Application{{Name: "portal"}, {Name: "kiosk"}}
 	instance.Annotations = map[string]string{rotation.Annotation: "keys:0"}
-	p.mustCreate(instance)
-	p.waitForConditions("acme", "Ready=True Ready")
-	p.Expect(p.isRotating()).To(gomega.BeFalse(), "keys that are new were asked for by then")
-	first := map[string]string{"portal": p.publishedKey("portal"), "kiosk": p.publishedKey("kiosk")}
+	h.mustCreate(instance)
+	h.waitForConditions("acme", "Ready=True Ready")
+	h.Expect(h.isRotating()).To(gomega.BeFalse(), "keys that are new were asked for by then")
+	first := map[string]string{"portal": h.publishedKey("portal"), "kiosk": h.publishedKey("kiosk")}
 
-	requestRotation("keys:1")(p)
-	p.waitForConditions("acme", "Ready=True Ready", "KeysRotating=True Rotating")
-	p.waitUntilIdle()
+	requestRotation("keys:1")(h)
+	h.waitForConditions("acme", "Ready=True Ready", "KeysRotating=True Rotating")
+	h.waitUntilIdle()
 	second := map[string]string{}
 	for name, key := range first {
-		p.Expect(p.publishedKey(name)).To(gomega.Equal(key), "not every server may know the new one")
-		p.Expect(p.serverCredential(name).Key).To(gomega.Equal(key))
-		p.Expect(p.serverCredential(name).Keys).To(gomega.HaveLen(1))
-		second[name] = p.serverCredential(name).Keys[0]
+		h.Expect(h.publishedKey(name)).To(gomega.Equal(key), "not every server may know the new one")
+		h.Expect(h.serverCredential(name).Key).To(gomega.Equal(key))
+		h.Expect(h.serverCredential(name).Keys).To(gomega.HaveLen(1))
+		second[name] = h.serverCredential(name).Keys[0]
 	}
-	p.Expect(second["portal"]).NotTo(gomega.Equal(second["kiosk"]))
-	annotations := fmt.Sprint(mustGet(p, "acme-credentials", &corev1.Secret{}).Annotations)
+	h.Expect(second["portal"]).NotTo(gomega.Equal(second["kiosk"]))
+	annotations := fmt.Sprint(mustGet(h, "acme-credentials", &corev1.Secret{}).Annotations)
 	for _, key := range slices.Concat(slices.Collect(maps.Values(first)), slices.Collect(maps.Values(second))) {
-		p.Expect(annotations).NotTo(gomega.ContainSubstring(key))
+		h.Expect(annotations).NotTo(gomega.ContainSubstring(key))
 	}
 
-	p.reconcileAt(3 * time.Minute)
+	h.reconcileAt(3 * time.Minute)
 	for name, key := range second {
-		p.Eventually(func() string { return p.publishedKey(name) }).Should(gomega.Equal(key))
-		p.Expect(p.serverCredential(name)).To(gomega.Equal(serverCredential{key, []string{first[name]}}))
+		h.Eventually(func() string { return h.publishedKey(name) }).Should(gomega.Equal(key))
+		h.Expect(h.serverCredential(name)).To(gomega.Equal(serverCredential{key, []string{first[name]}}))
 	}
-	p.Eventually(func() string { return p.conditionMessage("acme", "KeysRotating") }).Should(gomega.ContainSubstring("are valid until"))
-	p.reconcileAt(24 * time.Hour)
-	p.waitUntilIdle()
-	p.Expect(p.serverCredential("portal").Keys).To(gomega.Equal([]string{first["portal"]}), "a day from when the new one was shown")
-	p.reconcileAt(25 * time.Hour)
-	p.Eventually(p.isRotating).Should(gomega.BeFalse())
+	h.Eventually(func() string { return h.conditionMessage("acme", "KeysRotating") }).Should(gomega.ContainSubstring("are valid until"))
+	h.reconcileAt(24 * time.Hour)
+	h.waitUntilIdle()
+	h.Expect(h.serverCredential("portal").Keys).To(gomega.Equal([]string{first["portal"]}), "a day from when the new one was shown")
+	h.reconcileAt(25 * time.Hour)
+	h.Eventually(h.isRotating).Should(gomega.BeFalse())
 	for name, key := range second {
-		p.Expect(p.serverCredential(name)).To(gomega.Equal(serverCredential{Key: key}))
-		p.Expect(p.publishedKey(name)).To(gomega.Equal(key))
+		h.Expect(h.serverCredential(name)).To(gomega.Equal(serverCredential{Key: key}))
+		h.Expect(h.publishedKey(name)).To(gomega.Equal(key))
 	}
-	p.reconcileAt(50 * time.Hour)
-	p.waitUntilIdle()
-	p.Expect(p.publishedKey("portal")).To(gomega.Equal(second["portal"]), "each value is met once")
-	p.Expect(p.templateHashes("acme")).To(gomega.HaveLen(1), "keys restart nothing")
+	h.reconcileAt(50 * time.Hour)
+	h.waitUntilIdle()
+	h.Expect(h.publishedKey("portal")).To(gomega.Equal(second["portal"]), "each value is met once")
+	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "keys restart nothing")
 }
 
 func TestKeysAreRevokedImmediately(t *testing.T) {
-	p := newHarness(t)
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Ready=True Ready")
-	first := p.publishedKey("default")
-	requestRotation("keys:1")(p)
-	p.waitForConditions("acme", "KeysRotating=True Rotating")
-	p.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.KeyOverlap = &metav1.Duration{} })
-	p.Eventually(func() string { return p.publishedKey("default") }).ShouldNot(gomega.Equal(first), "on the way")
-	second := p.publishedKey("default")
-	p.Expect(p.serverCredential("default")).To(gomega.Equal(serverCredential{Key: second}))
-	requestRotation("keys:2")(p)
-	p.Eventually(func() string { return p.publishedKey("default") }).ShouldNot(gomega.Equal(second), "from the start")
-	p.Expect(p.serverCredential("default")).To(gomega.Equal(serverCredential{Key: p.publishedKey("default")}))
-	p.Eventually(p.isRotating).Should(gomega.BeFalse())
+	h := newHarness(t)
+	h.mustCreate(h.newInstance("acme"))
+	h.waitForConditions("acme", "Ready=True Ready")
+	first := h.publishedKey("default")
+	requestRotation("keys:1")(h)
+	h.waitForConditions("acme", "KeysRotating=True Rotating")
+	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.KeyOverlap = &metav1.Duration{} })
+	h.Eventually(func() string { return h.publishedKey("default") }).ShouldNot(gomega.Equal(first), "on the way")
+	second := h.publishedKey("default")
+	h.Expect(h.serverCredential("default")).To(gomega.Equal(serverCredential{Key: second}))
+	requestRotation("keys:2")(h)
+	h.Eventually(func() string { return h.publishedKey("default") }).ShouldNot(gomega.Equal(second), "from the start")
+	h.Expect(h.serverCredential("default")).To(gomega.Equal(serverCredential{Key: h.publishedKey("default")}))
+	h.Eventually(h.isRotating).Should(gomega.BeFalse())
 }
 
 // TestPublishedKeyIsRestored checks that a revoked key is replaced if the operator was
 // killed before it published the new one.
 func TestPublishedKeyIsRestored(t *testing.T) {
-	p := newHarness(t)
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Ready=True Ready")
-	known := p.serverCredential("default")
-	mustUpdate(p, "acme-app-default", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["key"] = []byte("revoked") })
-	p.Eventually(func() string { return p.publishedKey("default") }).Should(gomega.Equal(known.Key))
-	p.waitUntilIdle()
-	p.Expect(p.serverCredential("default")).To(gomega.Equal(known))
+	h := newHarness(t)
+	h.mustCreate(h.newInstance("acme"))
+	h.waitForConditions("acme", "Ready=True Ready")
+	known := h.serverCredential("default")
+	mustUpdate(h, "acme-app-default", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["key"] = []byte("revoked") })
+	h.Eventually(func() string { return h.publishedKey("default") }).Should(gomega.Equal(known.Key))
+	h.waitUntilIdle()
+	h.Expect(h.serverCredential("default")).To(gomega.Equal(known))
 }
 
 func TestSigningKeysRotateOneAtATime(t *testing.T) {
-	p := newHarness(t)
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Ready=True Ready")
+	h := newHarness(t)
+	h.mustCreate(h.newInstance("acme"))
+	h.waitForConditions("acme", "Ready=True Ready")
 	files := func() []string {
-		return slices.Sorted(maps.Keys(mustGet(p, "acme-signing-keys", &corev1.Secret{}).Data))
+		return slices.Sorted(maps.Keys(mustGet(h, "acme-signing-keys", &corev1.Secret{}).Data))
 	}
 	first := files()
-	p.reconcileAt(time.Minute)
-	requestRotation("signing-keys:1")(p)
-	p.waitForConditions("acme", "Ready=True Ready", "KeysRotating=True Rotating")
+	h.reconcileAt(time.Minute)
+	requestRotation("signing-keys:1")(h)
+	h.waitForConditions("acme", "Ready=True Ready", "KeysRotating=True Rotating")
 	both := files()
-	p.Expect(both).To(gomega.HaveLen(2))
-	p.Expect(both[0]).To(gomega.Equal(first[0]))
-	block, _ := pem.Decode(mustGet(p, "acme-signing-keys", &corev1.Secret{}).Data[both[1]])
+	h.Expect(both).To(gomega.HaveLen(2))
+	h.Expect(both[0]).To(gomega.Equal(first[0]))
+	block, _ := pem.Decode(mustGet(h, "acme-signing-keys", &corev1.Secret{}).Data[both[1]])
 	from, err := time.Parse(time.RFC3339, block.Headers["Signs-From"])
-	p.Expect(err).NotTo(gomega.HaveOccurred())
-	p.Expect(from).To(gomega.BeTemporally("~", time.Now().Add(3*time.Minute), time.Minute))
-	p.reconcileAt(24 * time.Hour)
-	p.waitUntilIdle()
-	p.Expect(files()).To(gomega.Equal(both), "what was signed last is good still")
-	p.reconcileAt(26 * time.Hour)
-	p.Eventually(files).Should(gomega.Equal(both[1:]))
-	p.Eventually(p.isRotating).Should(gomega.BeFalse())
-	p.reconcileAt(92 * 24 * time.Hour)
-	p.Eventually(files).Should(gomega.HaveLen(2), "a key that is old is replaced without being asked")
-	p.Expect(p.templateHashes("acme")).To(gomega.HaveLen(1))
+	h.Expect(err).NotTo(gomega.HaveOccurred())
+	h.Expect(from).To(gomega.BeTemporally("~", time.Now().Add(3*time.Minute), time.Minute))
+	h.reconcileAt(24 * time.Hour)
+	h.waitUntilIdle()
+	h.Expect(files()).To(gomega.Equal(both), "what was signed last is good still")
+	h.reconcileAt(26 * time.Hour)
+	h.Eventually(files).Should(gomega.Equal(both[1:]))
+	h.Eventually(h.isRotating).Should(gomega.BeFalse())
+	h.reconcileAt(92 * 24 * time.Hour)
+	h.Eventually(files).Should(gomega.HaveLen(2), "a key that is old is replaced without being asked")
+	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1))
 }
 
 func TestKeysetRotationKeepsOldKeys(t *testing.T) {
-	p := newHarness(t)
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Ready=True Ready")
+	h := newHarness(t)
+	h.mustCreate(h.newInstance("acme"))
+	h.waitForConditions("acme", "Ready=True Ready")
 	type keyset struct {
 		PrimaryKeyID uint32 `json:"primaryKeyId"`
 		Key          []struct {
@@ -177,45 +177,45 @@ func TestKeysetRotationKeepsOldKeys(t *testing.T) {
 	}
 	look := func() (found [2]keyset) {
 		for i, name := range []string{"encryption.json", "lookup.json"} {
-			if err := json.Unmarshal(mustGet(p, "acme-keysets", &corev1.Secret{}).Data[name], &found[i]); err != nil {
+			if err := json.Unmarshal(mustGet(h, "acme-keysets", &corev1.Secret{}).Data[name], &found[i]); err != nil {
 				t.Fatal(err)
 			}
 		}
 		return found
 	}
 	before := look()
-	requestRotation("keysets:1")(p)
-	p.waitForConditions("acme", "KeysRotating=True Rotating")
+	requestRotation("keysets:1")(h)
+	h.waitForConditions("acme", "KeysRotating=True Rotating")
 	added := look()
 	for i, one := range added {
-		p.Expect(one.Key).To(gomega.HaveLen(2))
-		p.Expect(one.PrimaryKeyID).To(gomega.Equal(before[i].PrimaryKeyID), "not every server may know the new one")
+		h.Expect(one.Key).To(gomega.HaveLen(2))
+		h.Expect(one.PrimaryKeyID).To(gomega.Equal(before[i].PrimaryKeyID), "not every server may know the new one")
 	}
-	p.reconcileAt(3 * time.Minute)
-	p.Eventually(p.isRotating).Should(gomega.BeFalse())
+	h.reconcileAt(3 * time.Minute)
+	h.Eventually(h.isRotating).Should(gomega.BeFalse())
 	for i, one := range look() {
-		p.Expect(one.PrimaryKeyID).To(gomega.Equal(added[i].Key[1].KeyID))
-		p.Expect(one.Key[0].KeyID).To(gomega.Equal(before[i].PrimaryKeyID), "data depends on it")
-		p.Expect(one.Key[0].Status).To(gomega.Equal("ENABLED"))
+		h.Expect(one.PrimaryKeyID).To(gomega.Equal(added[i].Key[1].KeyID))
+		h.Expect(one.Key[0].KeyID).To(gomega.Equal(before[i].PrimaryKeyID), "data depends on it")
+		h.Expect(one.Key[0].Status).To(gomega.Equal("ENABLED"))
 	}
-	p.waitUntilIdle()
-	counted := len(p.writes.all())
-	p.reconcileAt(time.Hour)
-	p.waitUntilIdle()
-	p.Expect(p.writes.all()[counted:]).To(gomega.BeEmpty(), "keysets are not rewritten")
+	h.waitUntilIdle()
+	counted := len(h.writes.all())
+	h.reconcileAt(time.Hour)
+	h.waitUntilIdle()
+	h.Expect(h.writes.all()[counted:]).To(gomega.BeEmpty(), "keysets are not rewritten")
 }
 
 func TestUnknownRotationTargetIsReported(t *testing.T) {
-	p := newHarness(t)
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Ready=True Ready")
-	requestRotation("key:1,signing-keys:1")(p)
-	p.waitForConditions("acme", "Ready=True Ready", "KeysRotating=True UnknownRotation")
-	p.Eventually(func() string { return p.conditionMessage("acme", "KeysRotating") }).Should(gomega.And(
+	h := newHarness(t)
+	h.mustCreate(h.newInstance("acme"))
+	h.waitForConditions("acme", "Ready=True Ready")
+	requestRotation("key:1,signing-keys:1")(h)
+	h.waitForConditions("acme", "Ready=True Ready", "KeysRotating=True UnknownRotation")
+	h.Eventually(func() string { return h.conditionMessage("acme", "KeysRotating") }).Should(gomega.And(
 		gomega.ContainSubstring(`unknown rotation "key:1"`),
 		gomega.ContainSubstring("use one of ca, keys, keysets, signing-keys"),
 		gomega.ContainSubstring("signing-keys: ")), "what is known turns all the same")
-	requestRotation("")(p)
-	p.reconcileAt(26 * time.Hour)
-	p.Eventually(p.isRotating).Should(gomega.BeFalse())
+	requestRotation("")(h)
+	h.reconcileAt(26 * time.Hour)
+	h.Eventually(h.isRotating).Should(gomega.BeFalse())
 }

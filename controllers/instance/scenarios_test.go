@@ -78,7 +78,7 @@ var scenarios = []scenario{
 		{revokeKeys, isRotated("1")},
 	}},
 	{name: "the server image is upgraded", prepare: createTwoReady, steps: []scenarioStep{
-		{func(p *harness) { p.startOperator(nextServerImage) }, allOf(isUpgraded("acme"), isUpgraded("other"))},
+		{func(h *harness) { h.startOperator(nextServerImage) }, allOf(isUpgraded("acme"), isUpgraded("other"))},
 	}},
 	{name: "is deleted and keeps its data", prepare: createReady(embeddedAcme), steps: []scenarioStep{
 		{deleteAcme, allOf(isDeleted, isDataRetained)},
@@ -91,54 +91,54 @@ var scenarios = []scenario{
 	}},
 }
 
-func embeddedAcme(p *harness) *v1alpha1.Instance { return p.newInstance("acme") }
+func embeddedAcme(h *harness) *v1alpha1.Instance { return h.newInstance("acme") }
 
-func externalAcme(p *harness) *v1alpha1.Instance { return p.newExternalInstance("acme") }
+func externalAcme(h *harness) *v1alpha1.Instance { return h.newExternalInstance("acme") }
 
-func deletableAcme(p *harness) *v1alpha1.Instance {
-	instance := p.newInstance("acme")
+func deletableAcme(h *harness) *v1alpha1.Instance {
+	instance := h.newInstance("acme")
 	instance.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
 	return instance
 }
 
-func adoptingAcme(p *harness) *v1alpha1.Instance {
-	instance := p.newInstance("acme")
-	claim := mustGet(p, "acme-data", &corev1.PersistentVolumeClaim{})
+func adoptingAcme(h *harness) *v1alpha1.Instance {
+	instance := h.newInstance("acme")
+	claim := mustGet(h, "acme-data", &corev1.PersistentVolumeClaim{})
 	instance.Annotations = map[string]string{v1alpha1.AdoptAnnotation: claim.Labels[v1alpha1.InstanceUIDLabel]}
 	return instance
 }
 
 func createInstance(build func(*harness) *v1alpha1.Instance) func(*harness) {
-	return func(p *harness) { p.mustCreate(build(p)) }
+	return func(h *harness) { h.mustCreate(build(h)) }
 }
 
 func createReady(build func(*harness) *v1alpha1.Instance) func(*harness) {
-	return func(p *harness) {
-		p.mustCreate(build(p))
-		p.waitForConditions("acme", "Ready=True Ready")
+	return func(h *harness) {
+		h.mustCreate(build(h))
+		h.waitForConditions("acme", "Ready=True Ready")
 	}
 }
 
-func createTwoReady(p *harness) {
-	createReady(embeddedAcme)(p)
-	p.mustCreate(p.newInstance("other"))
-	p.waitForConditions("other", "Ready=True Ready")
+func createTwoReady(h *harness) {
+	createReady(embeddedAcme)(h)
+	h.mustCreate(h.newInstance("other"))
+	h.waitForConditions("other", "Ready=True Ready")
 }
 
-func createRetainedData(p *harness) {
-	createReady(embeddedAcme)(p)
-	deleteAcme(p)
-	p.Eventually(func() bool { return isDeleted(p) }).Should(gomega.BeTrue())
+func createRetainedData(h *harness) {
+	createReady(embeddedAcme)(h)
+	deleteAcme(h)
+	h.Eventually(func() bool { return isDeleted(h) }).Should(gomega.BeTrue())
 }
 
-func startRotation(p *harness) {
-	createReady(embeddedAcme)(p)
-	requestRotation("keys:1,keysets:1")(p)
-	p.waitForConditions("acme", "Ready=True Ready", "KeysRotating=True Rotating")
+func startRotation(h *harness) {
+	createReady(embeddedAcme)(h)
+	requestRotation("keys:1,keysets:1")(h)
+	h.waitForConditions("acme", "Ready=True Ready", "KeysRotating=True Rotating")
 }
 
-func revokeKeys(p *harness) {
-	p.updateInstance("acme", func(instance *v1alpha1.Instance) {
+func revokeKeys(h *harness) {
+	h.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Annotations = map[string]string{rotation.Annotation: "keys:1"}
 		instance.Spec.KeyOverlap = &metav1.Duration{}
 	})
@@ -146,18 +146,18 @@ func revokeKeys(p *harness) {
 
 // isRotated reports whether keys were rotated as requested.
 func isRotated(request string) func(*harness) bool {
-	return func(p *harness) bool {
-		credentials := mustGet(p, "acme-credentials", &corev1.Secret{})
-		return credentials.Annotations[rotation.RotatedAnnotation] == request && p.serverCredential("default").Key == p.publishedKey("default")
+	return func(h *harness) bool {
+		credentials := mustGet(h, "acme-credentials", &corev1.Secret{})
+		return credentials.Annotations[rotation.RotatedAnnotation] == request && h.serverCredential("default").Key == h.publishedKey("default")
 	}
 }
 
 func hasMessage(condition, text string) func(*harness) bool {
-	return func(p *harness) bool { return strings.Contains(p.conditionMessage("acme", condition), text) }
+	return func(h *harness) bool { return strings.Contains(h.conditionMessage("acme", condition), text) }
 }
 
 func updateAcme(how func(*v1alpha1.Instance)) func(*harness) {
-	return func(p *harness) { p.updateInstance("acme", how) }
+	return func(h *harness) { h.updateInstance("acme", how) }
 }
 
 func withApplications(names ...string) func(*v1alpha1.Instance) {
@@ -169,47 +169,47 @@ func withApplications(names ...string) func(*v1alpha1.Instance) {
 	}
 }
 
-func deployBrokenModel(p *harness) {
-	p.breakModel(olderVersion)
-	p.updateInstance("acme", useOlderModel)
+func deployBrokenModel(h *harness) {
+	h.breakModel(olderVersion)
+	h.updateInstance("acme", useOlderModel)
 }
 
 // advanceClock advances the operator's clock and triggers a reconcile of the Instance.
 func advanceClock(time time.Duration) func(*harness) {
-	return func(p *harness) {
-		p.clockOffset.Store(int64(time))
-		p.updateInstance("acme", func(instance *v1alpha1.Instance) {
+	return func(h *harness) {
+		h.clockOffset.Store(int64(time))
+		h.updateInstance("acme", func(instance *v1alpha1.Instance) {
 			instance.Annotations = map[string]string{"test.example/visit": time.String()}
 		})
 	}
 }
 
-func deleteAcme(p *harness) {
-	if err := p.Delete(p.t.Context(), mustGet(p, "acme", &v1alpha1.Instance{})); err != nil {
-		p.t.Fatal(err)
+func deleteAcme(h *harness) {
+	if err := h.Delete(h.t.Context(), mustGet(h, "acme", &v1alpha1.Instance{})); err != nil {
+		h.t.Fatal(err)
 	}
 }
 
 func allOf(one, other func(*harness) bool) func(*harness) bool {
-	return func(p *harness) bool { return one(p) && other(p) }
+	return func(h *harness) bool { return one(h) && other(h) }
 }
 
 // hasConditions reports whether the Instance's conditions include the given ones.
 func hasConditions(conditions ...string) func(*harness) bool {
-	return func(p *harness) bool {
-		state := p.conditionLines("acme")
+	return func(h *harness) bool {
+		state := h.conditionLines("acme")
 		return !slices.ContainsFunc(conditions, func(condition string) bool { return !slices.Contains(state, condition) })
 	}
 }
 
-func isRolledBack(p *harness) bool {
-	return servedModels(p, "acme") == "service-en@"+newestVersion && strings.Contains(p.conditionMessage("acme", "Ready"), "rolled back")
+func isRolledBack(h *harness) bool {
+	return servedModels(h, "acme") == "service-en@"+newestVersion && strings.Contains(h.conditionMessage("acme", "Ready"), "rolled back")
 }
 
 // isRenewed reports whether the served certificate has been reissued.
-func isRenewed(p *harness) bool {
-	certificate := parseCertificate(p.t, mustGet(p, "acme-serving-tls", &corev1.Secret{}).Data[corev1.TLSCertKey])
-	return certificate.NotAfter.After(time.Now().Add(time.Duration(p.clockOffset.Load()) + 60*24*time.Hour))
+func isRenewed(h *harness) bool {
+	certificate := parseCertificate(h.t, mustGet(h, "acme-serving-tls", &corev1.Secret{}).Data[corev1.TLSCertKey])
+	return certificate.NotAfter.After(time.Now().Add(time.Duration(h.clockOffset.Load()) + 60*24*time.Hour))
 }
 
 // parseCertificate parses the first certificate of a PEM chain.
@@ -227,15 +227,15 @@ func parseCertificate(t testing.TB, chain []byte) *x509.Certificate {
 }
 
 func isUpgraded(name string) func(*harness) bool {
-	return func(p *harness) bool {
+	return func(h *harness) bool {
 		instance := &v1alpha1.Instance{}
-		return p.get(name, instance) && instance.Status.Server.Image == nextServerImage && slices.Contains(p.conditionLines(name), "Ready=True Ready")
+		return h.get(name, instance) && instance.Status.Server.Image == nextServerImage && slices.Contains(h.conditionLines(name), "Ready=True Ready")
 	}
 }
 
 // isDeleted reports whether at most retained data remains of the Instance.
-func isDeleted(p *harness) bool {
-	for _, object := range p.managedObjects() {
+func isDeleted(h *harness) bool {
+	for _, object := range h.managedObjects() {
 		if object.GetLabels()[v1alpha1.InstanceUIDLabel] == "" && strings.HasPrefix(object.GetName(), "acme") {
 			return false
 		}
@@ -244,9 +244,9 @@ func isDeleted(p *harness) bool {
 }
 
 // retainedObjects returns the names of acme's remaining data objects.
-func retainedObjects(p *harness) []string {
+func retainedObjects(h *harness) []string {
 	var left []string
-	for _, object := range p.managedObjects() {
+	for _, object := range h.managedObjects() {
 		if object.GetLabels()[v1alpha1.InstanceUIDLabel] != "" {
 			left = append(left, object.GetName())
 		}
@@ -254,8 +254,8 @@ func retainedObjects(p *harness) []string {
 	return left
 }
 
-func isDataRetained(p *harness) bool {
-	return slices.Equal(retainedObjects(p), []string{"acme-data", "acme-credentials", "acme-keysets", "acme-signing-keys"})
+func isDataRetained(h *harness) bool {
+	return slices.Equal(retainedObjects(h), []string{"acme-data", "acme-credentials", "acme-keysets", "acme-signing-keys"})
 }
 
-func isDataDeleted(p *harness) bool { return len(retainedObjects(p)) == 0 }
+func isDataDeleted(h *harness) bool { return len(retainedObjects(h)) == 0 }

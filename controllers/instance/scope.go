@@ -80,63 +80,63 @@ type scope struct {
 }
 
 // newScope returns the scope of a new reconcile.
-func newScope(means *dependencies, instance *v1alpha1.Instance, found *inventory.Set, began time.Time) *scope {
+func newScope(deps *dependencies, instance *v1alpha1.Instance, objects *inventory.Set, startedAt time.Time) *scope {
 	return &scope{
-		dependencies: means,
-		Reader:       cluster.Reader{APIReader: means.APIReader, Namespace: instance.Namespace},
+		dependencies: deps,
+		Reader:       cluster.Reader{APIReader: deps.APIReader, Namespace: instance.Namespace},
 		Instance:     instance,
-		StartedAt:    began,
-		Objects:      found,
+		StartedAt:    startedAt,
+		Objects:      objects,
 		satisfied:    map[dependency]bool{},
 		input:        resources.Input{Instance: instance},
 	}
 }
 
 // RequeueAt requests a reconcile at a time, unless an earlier one is already requested.
-func (v *scope) RequeueAt(at time.Time) {
-	if v.requeueAt.IsZero() || at.Before(v.requeueAt) {
-		v.requeueAt = at
+func (s *scope) RequeueAt(at time.Time) {
+	if s.requeueAt.IsZero() || at.Before(s.requeueAt) {
+		s.requeueAt = at
 	}
 }
 
 // RequeueAfter returns the delay until the next requested reconcile, or zero if none is
 // requested.
-func (v *scope) RequeueAfter() time.Duration {
-	if v.requeueAt.IsZero() {
+func (s *scope) RequeueAfter() time.Duration {
+	if s.requeueAt.IsZero() {
 		return 0
 	}
-	return max(v.requeueAt.Sub(v.StartedAt), time.Millisecond)
+	return max(s.requeueAt.Sub(s.StartedAt), time.Millisecond)
 }
 
 // Eventf records a Normal or Warning event for the Instance.
-func (v *scope) Eventf(kind, reason, format string, arguments ...any) {
-	v.Recorder.Eventf(v.Instance, nil, kind, reason, "Reconcile", format, arguments...)
+func (s *scope) Eventf(eventType, reason, format string, args ...any) {
+	s.Recorder.Eventf(s.Instance, nil, eventType, reason, "Reconcile", format, args...)
 }
 
 // setCondition sets a condition of the Instance for its current generation.
-func (v *scope) setCondition(kind string, value metav1.ConditionStatus, reason, format string, arguments ...any) {
-	setInstanceCondition(v.Instance, v.StartedAt, kind, value, reason, fmt.Sprintf(format, arguments...))
+func (s *scope) setCondition(conditionType string, status metav1.ConditionStatus, reason, format string, args ...any) {
+	setInstanceCondition(s.Instance, s.StartedAt, conditionType, status, reason, fmt.Sprintf(format, args...))
 }
 
 // setConditionFromFailures reports problems in the given condition and requests an early
 // requeue for missing references. The problems block nothing else.
-func (v *scope) setConditionFromFailures(wrong []*problem.Error) {
-	messages := make([]string, len(wrong))
-	for i, one := range wrong {
-		messages[i] = one.Message
-		if one.RequeueAfter > 0 {
-			v.RequeueAt(v.StartedAt.Add(one.RequeueAfter))
+func (s *scope) setConditionFromFailures(failures []*problem.Error) {
+	messages := make([]string, len(failures))
+	for i, failure := range failures {
+		messages[i] = failure.Message
+		if failure.RequeueAfter > 0 {
+			s.RequeueAt(s.StartedAt.Add(failure.RequeueAfter))
 		}
 	}
-	v.setCondition(wrong[0].Condition, metav1.ConditionFalse, wrong[0].Reason, "%s", strings.Join(messages, "; "))
+	s.setCondition(failures[0].Condition, metav1.ConditionFalse, failures[0].Reason, "%s", strings.Join(messages, "; "))
 }
 
 // apply applies an object from a builder.
-func (v *scope) apply(ctx context.Context, condition string, object resources.Object) error {
-	return v.Objects.Apply(ctx, condition, object)
+func (s *scope) apply(ctx context.Context, condition string, object resources.Object) error {
+	return s.Objects.Apply(ctx, condition, object)
 }
 
 // normalEventf records a Normal event.
-func (v *scope) normalEventf(reason, format string, arguments ...any) {
-	v.Eventf(corev1.EventTypeNormal, reason, format, arguments...)
+func (s *scope) normalEventf(reason, format string, args ...any) {
+	s.Eventf(corev1.EventTypeNormal, reason, format, args...)
 }

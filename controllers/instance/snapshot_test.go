@@ -27,43 +27,43 @@ import (
 // same history have the same snapshot: random values and times are replaced by
 // placeholders, each by the same placeholder wherever it occurs, so that references stay
 // recognizable.
-func (p *harness) snapshot() string {
-	p.t.Helper()
+func (h *harness) snapshot() string {
+	h.t.Helper()
 	var parts []string
 	names := &placeholders{}
-	for _, object := range p.managedObjects() {
-		parts = append(parts, p.renderObject(object, names))
+	for _, object := range h.managedObjects() {
+		parts = append(parts, h.renderObject(object, names))
 	}
-	return names.normalize(strings.ReplaceAll(strings.Join(parts, ""), p.namespace, "NAMESPACE"))
+	return names.normalize(strings.ReplaceAll(strings.Join(parts, ""), h.namespace, "NAMESPACE"))
 }
 
 // managedObjects returns the objects that the operator creates or writes, by kind and
 // name.
-func (p *harness) managedObjects() []client.Object {
-	p.t.Helper()
+func (h *harness) managedObjects() []client.Object {
+	h.t.Helper()
 	var all []client.Object
 	ours := client.MatchingLabels{resources.ManagedByLabel: resources.ManagedByValue}
 	for _, kind := range inventory.Kinds {
-		all = append(all, p.listObjects(kind.List, ours)...)
+		all = append(all, h.listObjects(kind.List, ours)...)
 	}
-	return append(all, p.listObjects(&v1alpha1.InstanceList{})...)
+	return append(all, h.listObjects(&v1alpha1.InstanceList{})...)
 }
 
-func (p *harness) listObjects(of client.ObjectList, which ...client.ListOption) []client.Object {
-	p.t.Helper()
+func (h *harness) listObjects(of client.ObjectList, which ...client.ListOption) []client.Object {
+	h.t.Helper()
 	list := of.DeepCopyObject().(client.ObjectList)
-	if err := p.List(p.t.Context(), list, append(which, client.InNamespace(p.namespace))...); err != nil {
-		p.t.Fatalf("listing %T: %v", of, err)
+	if err := h.List(h.t.Context(), list, append(which, client.InNamespace(h.namespace))...); err != nil {
+		h.t.Fatalf("listing %T: %v", of, err)
 	}
 	return inventory.ListItems(list)
 }
 
 // renderObject renders an object as JSON. If names is nil, random values are kept.
-func (p *harness) renderObject(object client.Object, names *placeholders) string {
-	p.t.Helper()
+func (h *harness) renderObject(object client.Object, names *placeholders) string {
+	h.t.Helper()
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
-		p.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	if secret, ok := object.(*corev1.Secret); ok {
 		fields["data"] = names.renderSecretData(secret.Data)
@@ -80,7 +80,7 @@ func (p *harness) renderObject(object client.Object, names *placeholders) string
 	dropNondeterministicFields(fields)
 	encoded, err := json.MarshalIndent(fields, "", " ")
 	if err != nil {
-		p.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	return fmt.Sprintf("%T %s\n", object, encoded)
 }
@@ -128,25 +128,25 @@ type placeholders struct {
 	counts  map[string]int // per kind
 }
 
-func (a *placeholders) get(kind, value string) string {
-	if a.byValue == nil {
-		a.byValue, a.counts = map[string]string{}, map[string]int{}
+func (p *placeholders) get(kind, value string) string {
+	if p.byValue == nil {
+		p.byValue, p.counts = map[string]string{}, map[string]int{}
 	}
-	if a.byValue[value] == "" {
-		a.byValue[value] = fmt.Sprintf("%s-%d", kind, a.counts[kind])
-		a.counts[kind]++
+	if p.byValue[value] == "" {
+		p.byValue[value] = fmt.Sprintf("%s-%d", kind, p.counts[kind])
+		p.counts[kind]++
 	}
-	return a.byValue[value]
+	return p.byValue[value]
 }
 
 // renderSecretData renders the content of a Secret: JSON and short texts unchanged, for
 // normalize to process, and everything else as a placeholder.
-func (a *placeholders) renderSecretData(content map[string][]byte) map[string]any {
+func (p *placeholders) renderSecretData(content map[string][]byte) map[string]any {
 	shown := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(content)) {
 		value := string(content[key])
-		if a != nil && len(value) > 100 && (!json.Valid(content[key]) || strings.Contains(value, "primaryKeyId")) {
-			value = a.get("CONTENT", value)
+		if p != nil && len(value) > 100 && (!json.Valid(content[key]) || strings.Contains(value, "primaryKeyId")) {
+			value = p.get("CONTENT", value)
 		}
 		shown[key] = value
 	}
@@ -154,12 +154,12 @@ func (a *placeholders) renderSecretData(content map[string][]byte) map[string]an
 }
 
 // renderConfigMapData is renderSecretData for a ConfigMap.
-func (a *placeholders) renderConfigMapData(content map[string]string) map[string]any {
+func (p *placeholders) renderConfigMapData(content map[string]string) map[string]any {
 	encoded := map[string][]byte{}
 	for key, value := range content {
 		encoded[key] = []byte(value)
 	}
-	shown := a.renderSecretData(encoded)
+	shown := p.renderSecretData(encoded)
 	for key, value := range content {
 		if !strings.Contains(value, "BEGIN CERTIFICATE") {
 			shown[key] = value
@@ -188,7 +188,7 @@ var timePattern = regexp.MustCompile(`\b20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:]{8}Z|
 // normalize replaces random values with placeholders. All times share one placeholder,
 // because consecutive times may or may not be equal. Model versions look like times but
 // are kept.
-func (a *placeholders) normalize(text string) string {
+func (p *placeholders) normalize(text string) string {
 	text = timePattern.ReplaceAllStringFunc(text, func(found string) string {
 		if found == newestVersion || found == olderVersion {
 			return found
@@ -196,17 +196,17 @@ func (a *placeholders) normalize(text string) string {
 		return "TIME"
 	})
 	for _, c := range randomPatterns {
-		text = c.pattern.ReplaceAllStringFunc(text, func(found string) string { return a.get(c.kind, found) })
+		text = c.pattern.ReplaceAllStringFunc(text, func(found string) string { return p.get(c.kind, found) })
 	}
 	return text
 }
 
 // secretContents returns the contents of all Secrets that the operator created, by name
 // and key.
-func (p *harness) secretContents() map[string]string {
-	p.t.Helper()
+func (h *harness) secretContents() map[string]string {
+	h.t.Helper()
 	contents := map[string]string{}
-	for _, object := range p.managedObjects() {
+	for _, object := range h.managedObjects() {
 		if secret, ok := object.(*corev1.Secret); ok {
 			for key, value := range secret.Data {
 				contents[secret.Name+"/"+key] = string(value)
@@ -219,10 +219,10 @@ func (p *harness) secretContents() map[string]string {
 // renderOwnedObjects renders an Instance's owned objects without the operator's saved
 // state. Keys and certificates, which differ on every run, are replaced by their
 // purpose.
-func (p *harness) renderOwnedObjects(name string) string {
-	p.t.Helper()
+func (h *harness) renderOwnedObjects(name string) string {
+	h.t.Helper()
 	var parts []string
-	for _, object := range p.managedObjects() {
+	for _, object := range h.managedObjects() {
 		if object.GetLabels()[resources.InstanceLabel] != name {
 			continue
 		}
@@ -233,10 +233,10 @@ func (p *harness) renderOwnedObjects(name string) string {
 			deployment.Annotations = nil
 		}
 		if secret, ok := object.(*corev1.Secret); ok && secret.Type == corev1.SecretTypeTLS {
-			p.replaceIssuedCertificate(secret, name)
+			h.replaceIssuedCertificate(secret, name)
 		}
 		removeCABundle(object)
-		parts = append(parts, p.renderObject(object, nil))
+		parts = append(parts, h.renderObject(object, nil))
 	}
 	return applicationKeyPattern.ReplaceAllString(strings.Join(parts, ""), "KEY")
 }
@@ -256,12 +256,12 @@ func removeCABundle(object client.Object) {
 // replaceIssuedCertificate replaces certificates that the operator issued by their DNS
 // names. The other CAs that clients trust depend on which certificates were served
 // before.
-func (p *harness) replaceIssuedCertificate(secret *corev1.Secret, instance string) {
-	p.t.Helper()
-	certificate := parseCertificate(p.t, secret.Data[corev1.TLSCertKey])
+func (h *harness) replaceIssuedCertificate(secret *corev1.Secret, instance string) {
+	h.t.Helper()
+	certificate := parseCertificate(h.t, secret.Data[corev1.TLSCertKey])
 	roots := x509.NewCertPool()
-	for _, name := range []string{authority.SecretName, resources.CASecretName(&v1alpha1.Instance{ObjectMeta: objectMeta(p.namespace, instance)})} {
-		if kept := (&corev1.Secret{}); p.get(name, kept) {
+	for _, name := range []string{authority.SecretName, resources.CASecretName(&v1alpha1.Instance{ObjectMeta: objectMeta(h.namespace, instance)})} {
+		if kept := (&corev1.Secret{}); h.get(name, kept) {
 			roots.AppendCertsFromPEM(kept.Data[corev1.TLSCertKey])
 		}
 	}

@@ -36,18 +36,18 @@ const (
 
 // finishReconcile writes the status from the failures of the phases and returns when to
 // requeue.
-func (r *Reconciler) finishReconcile(ctx context.Context, v *scope, before *v1alpha1.Instance, failures []error) (ctrl.Result, error) {
-	result, err := outcome.Finish(failures, r.resyncAfter(v.Instance, failures), func() error {
-		r.metrics.reconciles.Count(v.summarize(failures))
-		return r.patchStatus(ctx, v, before)
+func (r *Reconciler) finishReconcile(ctx context.Context, s *scope, before *v1alpha1.Instance, failures []error) (ctrl.Result, error) {
+	result, err := outcome.Finish(failures, r.resyncAfter(s.Instance, failures), func() error {
+		r.metrics.reconciles.Count(s.summarize(failures))
+		return r.patchStatus(ctx, s, before)
 	})
 	if err != nil {
 		return ctrl.Result{}, err
 	}
 	if result.RequeueAfter > 0 {
-		v.RequeueAt(v.StartedAt.Add(result.RequeueAfter))
+		s.RequeueAt(s.StartedAt.Add(result.RequeueAfter))
 	}
-	return ctrl.Result{RequeueAfter: v.RequeueAfter()}, nil
+	return ctrl.Result{RequeueAfter: s.RequeueAfter()}, nil
 }
 
 // resyncAfter returns when to reconcile again to read objects that are not watched, with
@@ -60,35 +60,35 @@ func (r *Reconciler) resyncAfter(instance *v1alpha1.Instance, failures []error) 
 }
 
 // summarize reports the result of a reconcile in the status, and returns its outcome.
-func (v *scope) summarize(failures []error) outcome.Outcome {
-	observePods(v.Instance, v.StartedAt, v.Objects.Deployment())
-	setDrifted(v.Instance, v.StartedAt, v.Objects.DriftMessages())
-	v.Instance.Status.Inventory = v.Objects.Entries()
-	if v.Instance.Spec.Suspend && v.Instance.DeletionTimestamp.IsZero() {
-		setSuspended(v.Instance, v.StartedAt, failures)
+func (s *scope) summarize(failures []error) outcome.Outcome {
+	observePods(s.Instance, s.StartedAt, s.Objects.Deployment())
+	setDrifted(s.Instance, s.StartedAt, s.Objects.DriftMessages())
+	s.Instance.Status.Inventory = s.Objects.Entries()
+	if s.Instance.Spec.Suspend && s.Instance.DeletionTimestamp.IsZero() {
+		setSuspended(s.Instance, s.StartedAt, failures)
 		return outcome.Suspended
 	}
-	summarize(v.Instance, v.StartedAt, failures)
+	summarize(s.Instance, s.StartedAt, failures)
 	return outcome.FromFailures(failures)
 }
 
 // patchStatus patches the status if it changed, emits events for the transitions, and
 // updates the metrics.
-func (r *Reconciler) patchStatus(ctx context.Context, v *scope, before *v1alpha1.Instance) error {
-	v.SetServerCondition(ctx)
-	if equality.Semantic.DeepEqual(before.Status, v.Instance.Status) {
+func (r *Reconciler) patchStatus(ctx context.Context, s *scope, before *v1alpha1.Instance) error {
+	s.SetServerCondition(ctx)
+	if equality.Semantic.DeepEqual(before.Status, s.Instance.Status) {
 		return nil
 	}
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
-	if err := r.deps.Client.Status().Patch(ctx, v.Instance, patch, client.FieldOwner(FieldManager)); err != nil {
+	if err := r.deps.Client.Status().Patch(ctx, s.Instance, patch, client.FieldOwner(FieldManager)); err != nil {
 		return fmt.Errorf("patching the status: %w", err)
 	}
-	was, is := before.Status.Conditions, v.Instance.Status.Conditions
-	for _, note := range append(conditions.TransitionEvents(was, is), wave.Transitions(was, is)...) {
-		v.Eventf(note.Type, note.Reason, "%s", note.Message)
-		log.FromContext(ctx).Info("condition changed", "reason", note.Reason, "message", note.Message)
+	oldConditions, newConditions := before.Status.Conditions, s.Instance.Status.Conditions
+	for _, event := range append(conditions.TransitionEvents(oldConditions, newConditions), wave.Transitions(oldConditions, newConditions)...) {
+		s.Eventf(event.Type, event.Reason, "%s", event.Message)
+		log.FromContext(ctx).Info("condition changed", "reason", event.Reason, "message", event.Message)
 	}
-	r.metrics.observeTimeToReady(before, v.Instance)
+	r.metrics.observeTimeToReady(before, s.Instance)
 	return nil
 }
 
@@ -127,12 +127,12 @@ func setSuspended(instance *v1alpha1.Instance, now time.Time, failures []error) 
 
 // setDrifted reports the objects whose fields another writer overrides. The messages
 // come in a stable order.
-func setDrifted(instance *v1alpha1.Instance, now time.Time, divergences []string) {
-	if len(divergences) == 0 {
+func setDrifted(instance *v1alpha1.Instance, now time.Time, drifts []string) {
+	if len(drifts) == 0 {
 		meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionDrifted)
 		return
 	}
-	message := strings.Join(divergences, "; ")
+	message := strings.Join(drifts, "; ")
 	if len(message) > maxMessageLength {
 		message = strings.ToValidUTF8(message[:maxMessageLength], "") + " and more"
 	}
@@ -160,8 +160,8 @@ func observePods(instance *v1alpha1.Instance, now time.Time, deployment *appsv1.
 }
 
 // setInstanceCondition sets a condition of an Instance for its current generation.
-func setInstanceCondition(instance *v1alpha1.Instance, now time.Time, kind string, status metav1.ConditionStatus, reason, message string) {
-	conditions.Set(&instance.Status.Conditions, instance.Generation, now, kind, status, reason, message)
+func setInstanceCondition(instance *v1alpha1.Instance, now time.Time, conditionType string, status metav1.ConditionStatus, reason, message string) {
+	conditions.Set(&instance.Status.Conditions, instance.Generation, now, conditionType, status, reason, message)
 }
 
 // modelIDs returns the ids of models, separated by commas.

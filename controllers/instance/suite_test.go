@@ -105,95 +105,95 @@ type harness struct {
 func newHarness(t *testing.T) *harness {
 	t.Helper()
 	t.Parallel()
-	p := newHarnessWithoutOperator(t)
-	p.startOperator(serverImage)
-	return p
+	h := newHarnessWithoutOperator(t)
+	h.startOperator(serverImage)
+	return h
 }
 
 // newHarnessWithoutOperator creates a namespace and its fake cluster without an
 // operator.
 func newHarnessWithoutOperator(t testing.TB) *harness {
 	t.Helper()
-	p := &harness{WithT: gomega.NewWithT(t), t: t, writes: &writeRecorder{}, resyncPeriod: time.Hour}
-	p.SetDefaultEventuallyTimeout(eventuallyTimeout)
-	p.SetDefaultEventuallyPollingInterval(30 * time.Millisecond)
+	h := &harness{WithT: gomega.NewWithT(t), t: t, writes: &writeRecorder{}, resyncPeriod: time.Hour}
+	h.SetDefaultEventuallyTimeout(eventuallyTimeout)
+	h.SetDefaultEventuallyPollingInterval(30 * time.Millisecond)
 	var err error
-	p.Client, err = client.New(controlplanetest.Get(t).AdminConfig(), client.Options{Scheme: testScheme(t)})
+	h.Client, err = client.New(controlplanetest.Get(t).AdminConfig(), client.Options{Scheme: testScheme(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}
-	p.mustCreate(namespace)
-	p.namespace = namespace.Name
-	p.cluster = newFakeCluster(t, p.Client, p.namespace)
-	return p
+	h.mustCreate(namespace)
+	h.namespace = namespace.Name
+	h.cluster = newFakeCluster(t, h.Client, h.namespace)
+	return h
 }
 
 // startOperator starts the operator with a server image. It first stops a running
 // operator, as an upgrade does.
-func (p *harness) startOperator(image string) {
-	p.t.Helper()
-	if p.stop != nil {
-		p.stop()
+func (h *harness) startOperator(image string) {
+	h.t.Helper()
+	if h.stop != nil {
+		h.stop()
 	}
-	cluster := controlplanetest.Get(p.t).AdminConfig()
+	cluster := controlplanetest.Get(h.t).AdminConfig()
 	cluster.QPS = -1
-	p.image, p.connection = image, &connection{}
-	cluster.Wrap(p.writes.wrap)
-	cluster.Wrap(p.connection.wrap)
-	selector, err := labels.Parse(p.selector)
+	h.image, h.connection = image, &connection{}
+	cluster.Wrap(h.writes.wrap)
+	cluster.Wrap(h.connection.wrap)
+	selector, err := labels.Parse(h.selector)
 	if err != nil {
-		p.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	options := Options{
-		Namespace:                 p.namespace,
-		Namespaces:                []string{p.namespace},
+		Namespace:                 h.namespace,
+		Namespaces:                []string{h.namespace},
 		Selector:                  selector,
 		ServerImage:               image,
 		MaxConcurrentImageUpdates: 1,
-		CanarySoakDuration:        p.canarySoak,
+		CanarySoakDuration:        h.canarySoak,
 		MaxConcurrentReconciles:   2,
-		ResyncPeriod:              p.resyncPeriod,
-		CAOverlap:                 p.caOverlap,
+		ResyncPeriod:              h.resyncPeriod,
+		CAOverlap:                 h.caOverlap,
 	}
 	skip := true
 	manager, err := ctrl.NewManager(cluster, ctrl.Options{
-		Scheme:     testScheme(p.t),
+		Scheme:     testScheme(h.t),
 		Cache:      CacheOptions(options),
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: &skip},
 	})
 	if err != nil {
-		p.t.Fatal(err)
+		h.t.Fatal(err)
 	}
-	if p.reconciler, err = newReconciler(manager, prometheus.NewRegistry(), options); err != nil {
-		p.t.Fatal(err)
+	if h.reconciler, err = newReconciler(manager, prometheus.NewRegistry(), options); err != nil {
+		h.t.Fatal(err)
 	}
-	p.reconciler.now = func() time.Time {
-		p.clockReads.Add(1)
-		return time.Now().Add(time.Duration(p.clockOffset.Load()))
+	h.reconciler.now = func() time.Time {
+		h.clockReads.Add(1)
+		return time.Now().Add(time.Duration(h.clockOffset.Load()))
 	}
-	p.reconciler.deps.ProbeServer = p.cluster.probe
-	p.reconciler.serverRollout.Interval = 50 * time.Millisecond
-	p.runManager(manager, options)
+	h.reconciler.deps.ProbeServer = h.cluster.probe
+	h.reconciler.serverRollout.Interval = 50 * time.Millisecond
+	h.runManager(manager, options)
 }
 
-func (p *harness) runManager(manager ctrl.Manager, options Options) {
-	p.t.Helper()
+func (h *harness) runManager(manager ctrl.Manager, options Options) {
+	h.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	if err := p.reconciler.register(ctx, manager, options); err != nil {
-		p.t.Fatal(err)
+	if err := h.reconciler.register(ctx, manager, options); err != nil {
+		h.t.Fatal(err)
 	}
 	done := make(chan error, 1)
 	// Goroutines started by the manager inherit the label, by which goroutineCount counts.
-	go pprof.Do(ctx, pprof.Labels("namespace", p.namespace), func(ctx context.Context) { done <- manager.Start(ctx) })
-	p.stop = sync.OnceFunc(func() {
+	go pprof.Do(ctx, pprof.Labels("namespace", h.namespace), func(ctx context.Context) { done <- manager.Start(ctx) })
+	h.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
-			p.t.Errorf("the operator ended: %v", err)
+			h.t.Errorf("the operator ended: %v", err)
 		}
 	})
-	p.t.Cleanup(p.stop)
+	h.t.Cleanup(h.stop)
 }
 
 // A writeRecorder counts write requests at the transport, so that it misses none. It
@@ -204,10 +204,10 @@ type writeRecorder struct {
 	rejectFunc func(*http.Request) error
 }
 
-func (c *writeRecorder) wrap(next http.RoundTripper) http.RoundTripper {
+func (r *writeRecorder) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripperFunc(func(request *http.Request) (*http.Response, error) {
 		if request.Method != http.MethodGet && !strings.HasSuffix(request.URL.Path, "/events") {
-			if err := c.record(request); err != nil {
+			if err := r.record(request); err != nil {
 				return nil, err
 			}
 		}
@@ -215,27 +215,27 @@ func (c *writeRecorder) wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-func (c *writeRecorder) record(request *http.Request) error {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	c.requests = append(c.requests, request.Method+" "+request.URL.Path)
-	if c.rejectFunc == nil {
+func (r *writeRecorder) record(request *http.Request) error {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.requests = append(r.requests, request.Method+" "+request.URL.Path)
+	if r.rejectFunc == nil {
 		return nil
 	}
-	return c.rejectFunc(request)
+	return r.rejectFunc(request)
 }
 
 // rejectWrites makes writes fail before they reach the API server.
-func (c *writeRecorder) rejectWrites(refusal func(*http.Request) error) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	c.rejectFunc = refusal
+func (r *writeRecorder) rejectWrites(refusal func(*http.Request) error) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.rejectFunc = refusal
 }
 
-func (c *writeRecorder) all() []string {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	return append([]string(nil), c.requests...)
+func (r *writeRecorder) all() []string {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return append([]string(nil), r.requests...)
 }
 
 type roundTripperFunc func(*http.Request) (*http.Response, error)
@@ -243,18 +243,18 @@ type roundTripperFunc func(*http.Request) (*http.Response, error)
 func (f roundTripperFunc) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
 // mustCreate creates an object or fails the test.
-func (p *harness) mustCreate(object client.Object) {
-	p.t.Helper()
-	if err := p.Create(p.t.Context(), object); err != nil {
-		p.t.Fatalf("creating %T: %v", object, err)
+func (h *harness) mustCreate(object client.Object) {
+	h.t.Helper()
+	if err := h.Create(h.t.Context(), object); err != nil {
+		h.t.Fatalf("creating %T: %v", object, err)
 	}
 }
 
 // newInstance returns a valid Instance with embedded storage that has not been created
 // yet.
-func (p *harness) newInstance(name string) *v1alpha1.Instance {
+func (h *harness) newInstance(name string) *v1alpha1.Instance {
 	return &v1alpha1.Instance{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: p.namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: h.namespace},
 		Spec: v1alpha1.InstanceSpec{
 			Models:  []v1alpha1.Model{{ID: "service-en"}},
 			Storage: v1alpha1.Storage{Embedded: &v1alpha1.EmbeddedStorage{}},
@@ -264,13 +264,13 @@ func (p *harness) newInstance(name string) *v1alpha1.Instance {
 
 // newExternalInstance returns an Instance with external storage and creates the Secret
 // of its database.
-func (p *harness) newExternalInstance(name string) *v1alpha1.Instance {
-	p.t.Helper()
-	p.mustCreate(&corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Name: name + "-db", Namespace: p.namespace, Labels: map[string]string{v1alpha1.WatchLabel: "true"}},
+func (h *harness) newExternalInstance(name string) *v1alpha1.Instance {
+	h.t.Helper()
+	h.mustCreate(&corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: name + "-db", Namespace: h.namespace, Labels: map[string]string{v1alpha1.WatchLabel: "true"}},
 		StringData: map[string]string{"url": "postgres://acme:secret-password@db.example:6432/acme?sslmode=verify-full"},
 	})
-	instance := p.newInstance(name)
+	instance := h.newInstance(name)
 	instance.Spec.Storage = v1alpha1.Storage{External: &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretKeyReference{Name: name + "-db"}}}
 	instance.Spec.Replicas = 2
 	return instance
@@ -278,45 +278,45 @@ func (p *harness) newExternalInstance(name string) *v1alpha1.Instance {
 
 // get reads an object of the test's namespace from the API server, and reports whether
 // it exists.
-func (p *harness) get(name string, object client.Object) bool {
-	p.t.Helper()
-	err := p.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, object)
+func (h *harness) get(name string, object client.Object) bool {
+	h.t.Helper()
+	err := h.Get(h.t.Context(), client.ObjectKey{Namespace: h.namespace, Name: name}, object)
 	if client.IgnoreNotFound(err) != nil {
-		p.t.Fatalf("reading %T %s: %v", object, name, err)
+		h.t.Fatalf("reading %T %s: %v", object, name, err)
 	}
 	return err == nil
 }
 
 // mustGet returns an object that must exist.
-func mustGet[T client.Object](p *harness, name string, object T) T {
-	p.t.Helper()
-	if !p.get(name, object) {
-		p.t.Fatalf("there is no %T %s", object, name)
+func mustGet[T client.Object](h *harness, name string, object T) T {
+	h.t.Helper()
+	if !h.get(name, object) {
+		h.t.Fatalf("there is no %T %s", object, name)
 	}
 	return object
 }
 
 // mustUpdate changes an object and retries on conflict.
-func mustUpdate[T client.Object](p *harness, name string, object T, change func(T)) {
-	p.t.Helper()
-	p.Eventually(func() error {
-		mustGet(p, name, object)
+func mustUpdate[T client.Object](h *harness, name string, object T, change func(T)) {
+	h.t.Helper()
+	h.Eventually(func() error {
+		mustGet(h, name, object)
 		change(object)
-		return p.Update(p.t.Context(), object)
+		return h.Update(h.t.Context(), object)
 	}).Should(gomega.Succeed())
 }
 
-func (p *harness) updateInstance(name string, change func(*v1alpha1.Instance)) {
-	p.t.Helper()
-	mustUpdate(p, name, &v1alpha1.Instance{}, change)
+func (h *harness) updateInstance(name string, change func(*v1alpha1.Instance)) {
+	h.t.Helper()
+	mustUpdate(h, name, &v1alpha1.Instance{}, change)
 }
 
 // conditionLines returns one line such as "Ready=True Ready" for each condition of an
 // Instance that is current for its latest generation.
-func (p *harness) conditionLines(name string) []string {
-	p.t.Helper()
+func (h *harness) conditionLines(name string) []string {
+	h.t.Helper()
 	instance := &v1alpha1.Instance{}
-	if !p.get(name, instance) || instance.Status.ObservedGeneration != instance.Generation {
+	if !h.get(name, instance) || instance.Status.ObservedGeneration != instance.Generation {
 		return nil
 	}
 	var lines []string
@@ -329,21 +329,21 @@ func (p *harness) conditionLines(name string) []string {
 }
 
 // waitForConditions waits until an Instance's conditions include the given ones.
-func (p *harness) waitForConditions(name string, conditions ...string) {
-	p.t.Helper()
+func (h *harness) waitForConditions(name string, conditions ...string) {
+	h.t.Helper()
 	wanted := make([]any, len(conditions))
 	for i, condition := range conditions {
 		wanted[i] = condition
 	}
-	p.Eventually(func() []string { return p.conditionLines(name) }).Should(gomega.ContainElements(wanted...), func() string {
-		return fmt.Sprintf("%+v", mustGet(p, name, &v1alpha1.Instance{}).Status)
+	h.Eventually(func() []string { return h.conditionLines(name) }).Should(gomega.ContainElements(wanted...), func() string {
+		return fmt.Sprintf("%+v", mustGet(h, name, &v1alpha1.Instance{}).Status)
 	})
 }
 
 // conditionMessage returns the message of a condition.
-func (p *harness) conditionMessage(name, condition string) string {
-	p.t.Helper()
-	for _, found := range mustGet(p, name, &v1alpha1.Instance{}).Status.Conditions {
+func (h *harness) conditionMessage(name, condition string) string {
+	h.t.Helper()
+	for _, found := range mustGet(h, name, &v1alpha1.Instance{}).Status.Conditions {
 		if found.Type == condition {
 			return found.Message
 		}
@@ -352,12 +352,12 @@ func (p *harness) conditionMessage(name, condition string) string {
 }
 
 // reconcileCount returns how many reconciles the operator has completed.
-func (p *harness) reconcileCount() int {
+func (h *harness) reconcileCount() int {
 	total := 0.0
 	for _, result := range []outcome.Outcome{outcome.Ready, outcome.Waiting, outcome.Stalled, outcome.Transient, outcome.Suspended, outcome.Deleted} {
 		var metric dto.Metric
-		if err := p.reconciler.metrics.reconciles.Reconciles.WithLabelValues(string(result)).Write(&metric); err != nil {
-			p.t.Fatal(err)
+		if err := h.reconciler.metrics.reconciles.Reconciles.WithLabelValues(string(result)).Write(&metric); err != nil {
+			h.t.Fatal(err)
 		}
 		total += metric.GetCounter().GetValue()
 	}
@@ -365,34 +365,34 @@ func (p *harness) reconcileCount() int {
 }
 
 // triggerReconcile makes the operator reconcile an Instance once more.
-func (p *harness) triggerReconcile(name string) {
-	p.t.Helper()
-	before := p.reconcileCount()
-	p.updateInstance(name, func(instance *v1alpha1.Instance) {
+func (h *harness) triggerReconcile(name string) {
+	h.t.Helper()
+	before := h.reconcileCount()
+	h.updateInstance(name, func(instance *v1alpha1.Instance) {
 		metav1.SetMetaDataAnnotation(&instance.ObjectMeta, "test.example/visit", time.Now().String())
 	})
-	p.Eventually(p.reconcileCount).Should(gomega.BeNumerically(">", before))
+	h.Eventually(h.reconcileCount).Should(gomega.BeNumerically(">", before))
 }
 
 // waitUntilIdle waits until the operator has been idle for a while: no reconcile ended,
 // none read the clock, and no write was sent. Completed reconciles alone do not suffice,
 // because on a busy machine a reconcile may take longer than the idle period.
-func (p *harness) waitUntilIdle() {
-	p.t.Helper()
-	p.waitUntilIdleFor(2 * time.Second)
+func (h *harness) waitUntilIdle() {
+	h.t.Helper()
+	h.waitUntilIdleFor(2 * time.Second)
 }
 
 // waitUntilIdleFor waits until the operator has been idle for the given time.
-func (p *harness) waitUntilIdleFor(while time.Duration) {
-	p.t.Helper()
+func (h *harness) waitUntilIdleFor(while time.Duration) {
+	h.t.Helper()
 	type activity struct {
 		visits, writes int
 		glances        int64
 	}
 	var last activity
 	since := time.Now()
-	p.Eventually(func() bool {
-		if now := (activity{p.reconcileCount(), len(p.writes.all()), p.clockReads.Load()}); now != last {
+	h.Eventually(func() bool {
+		if now := (activity{h.reconcileCount(), len(h.writes.all()), h.clockReads.Load()}); now != last {
 			last, since = now, time.Now()
 		}
 		return time.Since(since) > while
@@ -402,19 +402,19 @@ func (p *harness) waitUntilIdleFor(while time.Duration) {
 // expectNoWritesWhenSettled waits until a reconcile of the Instance writes nothing. One
 // reconcile may still write, because a cluster that responds late seems idle until it
 // does. An operator that writes on every reconcile never settles.
-func (p *harness) expectNoWritesWhenSettled(name string) {
-	p.t.Helper()
+func (h *harness) expectNoWritesWhenSettled(name string) {
+	h.t.Helper()
 	var diff string
 	for range 3 {
-		p.waitUntilIdle()
-		before := p.writes.all()
-		p.triggerReconcile(name)
-		p.waitUntilIdle()
-		if diff = cmp.Diff(before, p.writes.all()); diff == "" {
+		h.waitUntilIdle()
+		before := h.writes.all()
+		h.triggerReconcile(name)
+		h.waitUntilIdle()
+		if diff = cmp.Diff(before, h.writes.all()); diff == "" {
 			return
 		}
 	}
-	p.t.Errorf("each of three visits wrote, the last (+):\n%s", diff)
+	h.t.Errorf("each of three visits wrote, the last (+):\n%s", diff)
 }
 
 func mustQuantity(text string) resource.Quantity { return resource.MustParse(text) }

@@ -38,30 +38,30 @@ func encodeSpec(spec v1alpha1.InstanceSpec) (string, error) {
 // useAppliedSpec makes the reconcile of a suspended Instance use the last applied spec,
 // and returns a function that restores the current one. keeps reports whether a
 // Deployment exists that needs maintenance.
-func (v *scope) useAppliedSpec() (release func(), keeps bool) {
-	deployment := v.Objects.Deployment()
+func (s *scope) useAppliedSpec() (restore func(), exists bool) {
+	deployment := s.Objects.Deployment()
 	if deployment == nil {
 		return func() {}, false
 	}
-	wished := v.Instance.Spec
+	current := s.Instance.Spec
 	if applied := appliedSpec(deployment); applied != nil {
-		v.Instance.Spec = *applied
-		v.Instance.Spec.Suspend = true
+		s.Instance.Spec = *applied
+		s.Instance.Spec.Suspend = true
 	}
-	return func() { v.Instance.Spec = wished }, true
+	return func() { s.Instance.Spec = current }, true
 }
 
 // restoreStatus fills in status fields of a suspended Instance that a restore may have
 // dropped. The phases that usually set them do not run while the Instance is suspended.
-func (v *scope) restoreStatus() {
-	deployment, said := v.Objects.Deployment(), &v.Instance.Status
-	said.URL = cmp.Or(said.URL, resources.PublicURL(v.Instance))
-	if len(said.Models) == 0 {
-		said.Models = resources.ParseModels(deployment.Spec.Template.Annotations[resources.ModelsAnnotation])
-		said.ModelIDs = modelIDs(said.Models)
+func (s *scope) restoreStatus() {
+	deployment, status := s.Objects.Deployment(), &s.Instance.Status
+	status.URL = cmp.Or(status.URL, resources.PublicURL(s.Instance))
+	if len(status.Models) == 0 {
+		status.Models = resources.ParseModels(deployment.Spec.Template.Annotations[resources.ModelsAnnotation])
+		status.ModelIDs = modelIDs(status.Models)
 	}
-	answer := resources.ParseModels(deployment.Annotations[resources.ModelsAnnotation])
-	if meta.FindStatusCondition(said.Conditions, v1alpha1.ConditionModelsReady) == nil && len(answer) > 0 {
-		v.pinModels(answer)
+	pinned := resources.ParseModels(deployment.Annotations[resources.ModelsAnnotation])
+	if meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionModelsReady) == nil && len(pinned) > 0 {
+		s.pinModels(pinned)
 	}
 }

@@ -17,15 +17,15 @@ import (
 
 // watchObjects calls look for every state of the objects of a kind from now on,
 // including short-lived ones, until stop. It starts with the existing objects.
-func (p *harness) watchObjects(list client.ObjectList, look func(runtime.Object)) (stop func()) {
-	p.t.Helper()
-	watcher, err := client.NewWithWatch(controlplanetest.Get(p.t).AdminConfig(), client.Options{Scheme: testScheme(p.t)})
+func (h *harness) watchObjects(list client.ObjectList, look func(runtime.Object)) (stop func()) {
+	h.t.Helper()
+	watcher, err := client.NewWithWatch(controlplanetest.Get(h.t).AdminConfig(), client.Options{Scheme: testScheme(h.t)})
 	if err != nil {
-		p.t.Fatal(err)
+		h.t.Fatal(err)
 	}
-	events, err := watcher.Watch(p.t.Context(), list, client.InNamespace(p.namespace))
+	events, err := watcher.Watch(h.t.Context(), list, client.InNamespace(h.namespace))
 	if err != nil {
-		p.t.Fatalf("watching %T: %v", list, err)
+		h.t.Fatalf("watching %T: %v", list, err)
 	}
 	done := make(chan struct{})
 	go func() {
@@ -43,11 +43,11 @@ func (p *harness) watchObjects(list client.ObjectList, look func(runtime.Object)
 }
 
 // goroutineCount returns the number of goroutines of this platform's operators.
-func (p *harness) goroutineCount() int {
-	p.t.Helper()
+func (h *harness) goroutineCount() int {
+	h.t.Helper()
 	var profile bytes.Buffer
 	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
-		p.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	total, alike := 0, 0
 	for line := range strings.Lines(profile.String()) {
@@ -56,7 +56,7 @@ func (p *harness) goroutineCount() int {
 				alike = 0 // the first line, which holds the total
 			}
 		}
-		if strings.HasPrefix(line, "# labels:") && strings.Contains(line, `"`+p.namespace+`"`) {
+		if strings.HasPrefix(line, "# labels:") && strings.Contains(line, `"`+h.namespace+`"`) {
 			total += alike
 		}
 	}

@@ -51,8 +51,8 @@ func addIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 // observed generation.
 func statusRegressed(update event.UpdateEvent) bool {
 	before, isInstance := update.ObjectOld.(*v1alpha1.Instance)
-	after, stillIs := update.ObjectNew.(*v1alpha1.Instance)
-	return isInstance && stillIs && after.Status.ObservedGeneration < before.Status.ObservedGeneration
+	after, stillInstance := update.ObjectNew.(*v1alpha1.Instance)
+	return isInstance && stillInstance && after.Status.ObservedGeneration < before.Status.ObservedGeneration
 }
 
 // mapDataToInstance returns a request for the Instance of a retained object, which has
@@ -88,9 +88,9 @@ func (r *Reconciler) allInstances(ctx context.Context, _ client.Object) []reconc
 	return r.listRequests(ctx)
 }
 
-func (r *Reconciler) listRequests(ctx context.Context, which ...client.ListOption) []reconcile.Request {
+func (r *Reconciler) listRequests(ctx context.Context, options ...client.ListOption) []reconcile.Request {
 	var list v1alpha1.InstanceList
-	if err := r.deps.Client.List(ctx, &list, append(which, client.UnsafeDisableDeepCopy)...); err != nil {
+	if err := r.deps.Client.List(ctx, &list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "failed to list Instances for a changed object")
 		return nil
 	}

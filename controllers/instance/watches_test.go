@@ -158,12 +158,12 @@ func TestCountConditions(t *testing.T) {
 }
 
 func TestInstanceMetrics(t *testing.T) {
-	p := newHarness(t)
-	p.mustCreate(p.newInstance("acme"))
-	p.waitForConditions("acme", "Ready=True Ready")
-	p.waitUntilIdle()
+	h := newHarness(t)
+	h.mustCreate(h.newInstance("acme"))
+	h.waitForConditions("acme", "Ready=True Ready")
+	h.waitUntilIdle()
 	gatherer := prometheus.NewRegistry()
-	gatherer.MustRegister(p.reconciler.metrics.reconciles.Reconciles, p.reconciler.metrics.timeToReady, conditionCollector{p.reconciler.deps.Client})
+	gatherer.MustRegister(h.reconciler.metrics.reconciles.Reconciles, h.reconciler.metrics.timeToReady, conditionCollector{h.reconciler.deps.Client})
 	families, err := gatherer.Gather()
 	if err != nil {
 		t.Fatal(err)

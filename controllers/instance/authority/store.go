@@ -70,7 +70,7 @@ type Store struct {
 }
 
 // DNSDomain returns the DNS domain of the cluster.
-func (s *Store) DNSDomain() string {
+func (s *Store) EffectiveClusterDomain() string {
 	return cmp.Or(strings.Trim(s.ClusterDomain, "."), defaultClusterDomain)
 }
 
@@ -103,17 +103,17 @@ func (s *Store) Load(ctx context.Context, now time.Time) (*CASet, error) {
 		return nil, fmt.Errorf("reading the CA: %w", err)
 	}
 	update := secret.DeepCopy()
-	loaded, err := Advance(ctx, update, s.servicePolicy(secret.Annotations), now)
+	ca, err := Advance(ctx, update, s.servicePolicy(secret.Annotations), now)
 	if err != nil {
 		return nil, problem.Stalled("", ReasonInvalid,
 			"Secret %s of the operator: %v: restore its data, or delete the Secret to get a new CA, which clients must then trust", SecretName, err)
 	}
-	if loaded.Changed {
+	if ca.Changed {
 		if err := s.Client.Update(ctx, update); err != nil {
 			return nil, fmt.Errorf("saving the CA: %w", err)
 		}
 	}
-	return loaded, nil
+	return ca, nil
 }
 
 // read reads the CA's Secret from the cache, then from the API server: the cache of a
@@ -139,38 +139,38 @@ func (s *Store) Create(ctx context.Context, now time.Time) (*CASet, error) {
 		},
 		Type: corev1.SecretTypeTLS,
 	}
-	made, err := Advance(ctx, secret, s.servicePolicy(nil), now)
+	ca, err := Advance(ctx, secret, s.servicePolicy(nil), now)
 	if err != nil {
 		return nil, err
 	}
 	if err := s.Client.Create(ctx, secret); err != nil {
 		return nil, fmt.Errorf("saving the new CA: %w", err)
 	}
-	return made, nil
+	return ca, nil
 }
 
 // servicePolicy returns the policy of the operator's CA, which may issue certificates
 // for Service names.
 func (s *Store) servicePolicy(annotations map[string]string) pki.AuthorityPolicy {
-	return s.Policy(resources.ServiceDNSDomains(s.DNSDomain()), annotations)
+	return s.Policy(resources.ServiceDNSDomains(s.EffectiveClusterDomain()), annotations)
 }
 
 // Advance performs the rotation step that is due for the CA in a Secret, or creates a CA
 // if the Secret is empty. It changes the Secret in memory only; the caller must save it.
 func Advance(ctx context.Context, secret *corev1.Secret, policy pki.AuthorityPolicy, now time.Time) (*CASet, error) {
-	rollover, done, due, err := RolloverFromSecret(secret).Advance(policy, now)
+	rollover, actions, due, err := RolloverFromSecret(secret).Advance(policy, now)
 	if err != nil {
 		return nil, err
 	}
-	for _, what := range done {
-		log.FromContext(ctx).Info("rotating CA", "secret", client.ObjectKeyFromObject(secret).String(), "reason", what)
+	for _, action := range actions {
+		log.FromContext(ctx).Info("rotating CA", "secret", client.ObjectKeyFromObject(secret).String(), "reason", action)
 	}
-	found, err := rollover.Issuer(policy.Overlap)
+	issuer, err := rollover.Issuer(policy.Overlap)
 	if err != nil {
 		return nil, err
 	}
 	setRollover(secret, rollover)
-	return &CASet{found, len(done) > 0, due}, nil
+	return &CASet{issuer, len(actions) > 0, due}, nil
 }
 
 // setRollover writes a rotation to a Secret for RolloverFromSecret.
@@ -247,11 +247,13 @@ func (s *Store) IsCASecret(object client.Object) bool {
 // domain contains, a cluster-internal name other than the Instance's own names. An
 // Instance's certificate must not cover such a name. It returns an empty string if all
 // names are allowed.
-func FindForeignName(extra, own, inside []string) string {
+func FindForeignName(extra, own, clusterDomains []string) string {
 	for _, name := range extra {
 		domain := pki.Domains([]string{name})[0]
-		overlaps := func(other string) bool { return pki.Covers(other, domain) || pki.Covers(domain, other) }
-		if !slices.Contains(own, name) && slices.ContainsFunc(inside, overlaps) {
+		overlaps := func(clusterDomain string) bool {
+			return pki.Covers(clusterDomain, domain) || pki.Covers(domain, clusterDomain)
+		}
+		if !slices.Contains(own, name) && slices.ContainsFunc(clusterDomains, overlaps) {
 			return name
 		}
 	}
@@ -266,13 +268,13 @@ func KeyPairFromSecret(secret *corev1.Secret) pki.KeyPair {
 // CheckUnmodified returns a conflict error if a Secret changed since it was read. Newly
 // generated random keys must not replace keys from an earlier reconcile that the cache
 // does not show yet.
-func CheckUnmodified(ctx context.Context, live client.Reader, read *corev1.Secret) error {
+func CheckUnmodified(ctx context.Context, reader client.Reader, secret *corev1.Secret) error {
 	newest := &corev1.Secret{}
-	if err := live.Get(ctx, client.ObjectKeyFromObject(read), newest); err != nil {
-		return fmt.Errorf("reading Secret %s: %w", read.Name, err)
+	if err := reader.Get(ctx, client.ObjectKeyFromObject(secret), newest); err != nil {
+		return fmt.Errorf("reading Secret %s: %w", secret.Name, err)
 	}
-	if newest.ResourceVersion != read.ResourceVersion {
-		return apierrors.NewConflict(corev1.Resource("secrets"), read.Name, errors.New("it has been modified since it was read"))
+	if newest.ResourceVersion != secret.ResourceVersion {
+		return apierrors.NewConflict(corev1.Resource("secrets"), secret.Name, errors.New("it has been modified since it was read"))
 	}
 	return nil
 }

@@ -37,15 +37,15 @@ type KubernetesAPI struct {
 // the addresses that a network policy matches. If the operator may not list the
 // endpoints, it returns the Service address alone.
 func (k *KubernetesAPI) PrefixesOnPorts(ctx context.Context, now time.Time, ports []int32) ([]netip.Prefix, error) {
-	all, err := k.addresses(ctx, now)
-	var found []netip.Prefix
-	for _, address := range all {
+	addresses, err := k.addresses(ctx, now)
+	var prefixes []netip.Prefix
+	for _, address := range addresses {
 		if slices.Contains(ports, int32(address.Port())) {
-			found = append(found, netip.PrefixFrom(address.Addr(), address.Addr().BitLen()))
+			prefixes = append(prefixes, netip.PrefixFrom(address.Addr(), address.Addr().BitLen()))
 		}
 	}
-	slices.SortFunc(found, netip.Prefix.Compare)
-	return slices.Compact(found), err
+	slices.SortFunc(prefixes, netip.Prefix.Compare)
+	return slices.Compact(prefixes), err
 }
 
 func (k *KubernetesAPI) addresses(ctx context.Context, now time.Time) ([]netip.AddrPort, error) {
@@ -71,16 +71,16 @@ func (k *KubernetesAPI) addresses(ctx context.Context, now time.Time) ([]netip.A
 
 // endpointAddresses returns every address of a slice combined with each of its ports.
 func endpointAddresses(slice discoveryv1.EndpointSlice) []netip.AddrPort {
-	var found []netip.AddrPort
+	var addresses []netip.AddrPort
 	for _, endpoint := range slice.Endpoints {
 		for _, text := range endpoint.Addresses {
 			address, err := netip.ParseAddr(text)
 			for _, port := range slice.Ports {
 				if err == nil && port.Port != nil {
-					found = append(found, netip.AddrPortFrom(address.Unmap(), uint16(*port.Port)))
+					addresses = append(addresses, netip.AddrPortFrom(address.Unmap(), uint16(*port.Port)))
 				}
 			}
 		}
 	}
-	return found
+	return addresses
 }

@@ -38,12 +38,12 @@ type Reader struct {
 // GetSecret reads a Secret that a spec references and users manage. If the Secret does
 // not exist, GetSecret returns a waiting problem with the condition and reason; want
 // describes the expected content.
-func (s Reader) GetSecret(ctx context.Context, condition, reason, name, want string) (*corev1.Secret, error) {
+func (r Reader) GetSecret(ctx context.Context, condition, reason, name, expected string) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
-	err := s.APIReader.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, secret)
+	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, secret)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, problem.Waiting(condition, reason, "Secret %s does not exist: create it with %s", name, want)
+		return nil, problem.Waiting(condition, reason, "Secret %s does not exist: create it with %s", name, expected)
 	case err != nil:
 		return nil, fmt.Errorf("reading Secret %s: %w", name, err)
 	}
@@ -51,24 +51,24 @@ func (s Reader) GetSecret(ctx context.Context, condition, reason, name, want str
 }
 
 // GetConfigMap reads a ConfigMap, like GetSecret.
-func (s Reader) GetConfigMap(ctx context.Context, condition, reason, name, want string) (*corev1.ConfigMap, error) {
+func (r Reader) GetConfigMap(ctx context.Context, condition, reason, name, expected string) (*corev1.ConfigMap, error) {
 	found := &corev1.ConfigMap{}
-	return found, s.getConfigMap(ctx, found, condition, reason, name, want)
+	return found, r.getConfigMap(ctx, found, condition, reason, name, expected)
 }
 
 // GetConfigMapMetadata reads the UID and resource version of a ConfigMap without its
 // content.
-func (s Reader) GetConfigMapMetadata(ctx context.Context, condition, reason, name, want string) (*metav1.PartialObjectMetadata, error) {
+func (r Reader) GetConfigMapMetadata(ctx context.Context, condition, reason, name, expected string) (*metav1.PartialObjectMetadata, error) {
 	found := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}}
-	return found, s.getConfigMap(ctx, found, condition, reason, name, want)
+	return found, r.getConfigMap(ctx, found, condition, reason, name, expected)
 }
 
 // getConfigMap reads a ConfigMap into found, which may be metadata-only.
-func (s Reader) getConfigMap(ctx context.Context, found client.Object, condition, reason, name, want string) error {
-	err := s.APIReader.Get(ctx, client.ObjectKey{Namespace: s.Namespace, Name: name}, found)
+func (r Reader) getConfigMap(ctx context.Context, found client.Object, condition, reason, name, expected string) error {
+	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, found)
 	switch {
 	case apierrors.IsNotFound(err):
-		return problem.Waiting(condition, reason, "ConfigMap %s does not exist: create it with %s", name, want)
+		return problem.Waiting(condition, reason, "ConfigMap %s does not exist: create it with %s", name, expected)
 	case err != nil:
 		return fmt.Errorf("reading ConfigMap %s: %w", name, err)
 	}
@@ -87,27 +87,27 @@ type CABundleOptions struct {
 
 // GetCABundle reads the CA certificates (PEM) that a spec references. If unset, the key
 // defaults to ca.crt.
-func (s Reader) GetCABundle(ctx context.Context, reference v1alpha1.CABundleReference, use CABundleOptions) (string, error) {
+func (r Reader) GetCABundle(ctx context.Context, reference v1alpha1.CABundleReference, options CABundleOptions) (string, error) {
 	kind, name, key := cmp.Or(reference.Kind, "Secret"), reference.Name, cmp.Or(reference.Key, corev1.ServiceAccountRootCAKey)
-	found, err := s.readCABundle(ctx, kind, name, key, use)
+	found, err := r.readCABundle(ctx, kind, name, key, options)
 	if err != nil {
 		return "", err
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM(found) {
-		return "", problem.Stalled(use.Condition, use.InvalidReason, "%s %s has no PEM certificate under the key %s: add %s", kind, name, key, use.Expected)
+		return "", problem.Stalled(options.Condition, options.InvalidReason, "%s %s has no PEM certificate under the key %s: add %s", kind, name, key, options.Expected)
 	}
 	return string(found), nil
 }
 
-func (s Reader) readCABundle(ctx context.Context, kind, name, key string, use CABundleOptions) ([]byte, error) {
+func (r Reader) readCABundle(ctx context.Context, kind, name, key string, options CABundleOptions) ([]byte, error) {
 	if kind != "ConfigMap" {
-		secret, err := s.GetSecret(ctx, use.Condition, use.NotFoundReason, name, use.Expected)
+		secret, err := r.GetSecret(ctx, options.Condition, options.NotFoundReason, name, options.Expected)
 		if err != nil {
 			return nil, err
 		}
 		return secret.Data[key], nil
 	}
-	found, err := s.GetConfigMap(ctx, use.Condition, use.NotFoundReason, name, use.Expected)
+	found, err := r.GetConfigMap(ctx, options.Condition, options.NotFoundReason, name, options.Expected)
 	if err != nil {
 		return nil, err
 	}
@@ -115,19 +115,19 @@ func (s Reader) readCABundle(ctx context.Context, kind, name, key string, use CA
 }
 
 // ListPods lists pods by their labels.
-func (s Reader) ListPods(ctx context.Context, labels client.MatchingLabels) ([]corev1.Pod, error) {
+func (r Reader) ListPods(ctx context.Context, labels client.MatchingLabels) ([]corev1.Pod, error) {
 	var pods corev1.PodList
-	if err := s.APIReader.List(ctx, &pods, client.InNamespace(s.Namespace), labels); err != nil {
+	if err := r.APIReader.List(ctx, &pods, client.InNamespace(r.Namespace), labels); err != nil {
 		return nil, fmt.Errorf("listing pods: %w", err)
 	}
 	return pods.Items, nil
 }
 
 // ListEndpointSlices lists the EndpointSlices of a Service.
-func (s Reader) ListEndpointSlices(ctx context.Context, service string) ([]discoveryv1.EndpointSlice, error) {
+func (r Reader) ListEndpointSlices(ctx context.Context, service string) ([]discoveryv1.EndpointSlice, error) {
 	var slices discoveryv1.EndpointSliceList
-	which := client.MatchingLabels{discoveryv1.LabelServiceName: service}
-	if err := s.APIReader.List(ctx, &slices, client.InNamespace(s.Namespace), which); err != nil {
+	selector := client.MatchingLabels{discoveryv1.LabelServiceName: service}
+	if err := r.APIReader.List(ctx, &slices, client.InNamespace(r.Namespace), selector); err != nil {
 		return nil, fmt.Errorf("listing the endpoints of Service %s: %w", service, err)
 	}
 	return slices.Items, nil
@@ -136,8 +136,8 @@ func (s Reader) ListEndpointSlices(ctx context.Context, service string) ([]disco
 // MissingStorageClass returns the name if that storage class does not exist, with the
 // names of the existing ones. If the operator may not read storage classes, it reports
 // nothing missing.
-func (s Reader) MissingStorageClass(ctx context.Context, name string) (missing string, others []string, err error) {
-	err = s.APIReader.Get(ctx, client.ObjectKey{Name: name}, &storagev1.StorageClass{})
+func (r Reader) MissingStorageClass(ctx context.Context, name string) (missing string, available []string, err error) {
+	err = r.APIReader.Get(ctx, client.ObjectKey{Name: name}, &storagev1.StorageClass{})
 	if err == nil || apierrors.IsForbidden(err) {
 		return "", nil, nil
 	}
@@ -145,24 +145,24 @@ func (s Reader) MissingStorageClass(ctx context.Context, name string) (missing s
 		return "", nil, fmt.Errorf("reading storage class %s: %w", name, err)
 	}
 	var classes storagev1.StorageClassList
-	if err := s.APIReader.List(ctx, &classes); err != nil && !apierrors.IsForbidden(err) {
+	if err := r.APIReader.List(ctx, &classes); err != nil && !apierrors.IsForbidden(err) {
 		return "", nil, fmt.Errorf("listing storage classes: %w", err)
 	}
 	for _, class := range classes.Items {
-		others = append(others, class.Name)
+		available = append(available, class.Name)
 	}
-	return name, others, nil
+	return name, available, nil
 }
 
 // LatestEvent returns the message of the latest event of a type about an object. An
 // empty type matches all types.
-func (s Reader) LatestEvent(ctx context.Context, uid types.UID, kind string) (string, error) {
-	which := client.MatchingFields{"involvedObject.uid": string(uid)}
-	if kind != "" {
-		which["type"] = kind
+func (r Reader) LatestEvent(ctx context.Context, uid types.UID, eventType string) (string, error) {
+	selector := client.MatchingFields{"involvedObject.uid": string(uid)}
+	if eventType != "" {
+		selector["type"] = eventType
 	}
 	var events corev1.EventList
-	err := s.APIReader.List(ctx, &events, client.InNamespace(s.Namespace), which)
+	err := r.APIReader.List(ctx, &events, client.InNamespace(r.Namespace), selector)
 	switch {
 	case apierrors.IsForbidden(err):
 		return "", nil
@@ -171,7 +171,7 @@ func (s Reader) LatestEvent(ctx context.Context, uid types.UID, kind string) (st
 	case len(events.Items) == 0:
 		return "", nil
 	}
-	newest := slices.MaxFunc(events.Items, func(one, other corev1.Event) int { return eventTime(one).Compare(eventTime(other)) })
+	newest := slices.MaxFunc(events.Items, func(a, b corev1.Event) int { return eventTime(a).Compare(eventTime(b)) })
 	return newest.Reason + ": " + newest.Message, nil
 }
 

@@ -42,12 +42,12 @@ func (s *Set) Prunable() []Key {
 // KeysOfKind returns the keys of the existing owned objects of a kind, in a stable
 // order.
 func (s *Set) KeysOfKind(kind string) []Key {
-	all := sortedKeys(maps.Keys(s.found))
-	return slices.DeleteFunc(all, func(key Key) bool { return key.Kind != kind })
+	keys := sortedKeys(maps.Keys(s.found))
+	return slices.DeleteFunc(keys, func(key Key) bool { return key.Kind != kind })
 }
 
 func sortedKeys(keys func(func(Key) bool)) []Key {
-	return slices.SortedFunc(keys, func(one, other Key) int {
-		return cmp.Or(cmp.Compare(one.Kind, other.Kind), cmp.Compare(one.Name, other.Name))
+	return slices.SortedFunc(keys, func(a, b Key) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 }

@@ -44,11 +44,11 @@ func TestPrunableAndEntries(t *testing.T) {
 		{"Job", "acme-preflight-1"}:         nil,
 	}
 	set.desired = map[Key]bool{{"Service", "acme"}: true, {"Secret", "acme-app-portal"}: true, {"Deployment", "acme"}: true}
-	leaving := set.Prunable()
-	if diff := cmp.Diff([]Key{{"Job", "acme-preflight-1"}, {"Secret", "acme-app-kiosk"}}, leaving); diff != "" {
+	prunable := set.Prunable()
+	if diff := cmp.Diff([]Key{{"Job", "acme-preflight-1"}, {"Secret", "acme-app-kiosk"}}, prunable); diff != "" {
 		t.Errorf("unwanted (-want +got):\n%s", diff)
 	}
-	for _, key := range leaving {
+	for _, key := range prunable {
 		set.deleted[key] = true
 	}
 	want := []v1alpha1.InventoryEntry{

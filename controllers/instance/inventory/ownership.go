@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	reasonObjectNotOwned        = "ObjectNotOwned"
-	reasonObjectBeingDeleted    = "ObjectTerminating"
-	reasonDataOfAnotherInstance = "DataNotOwned"
-	reasonVolumeBeingDeleted    = "VolumeTerminating"
+	reasonObjectNotOwned    = "ObjectNotOwned"
+	reasonObjectTerminating = "ObjectTerminating"
+	reasonDataNotOwned      = "DataNotOwned"
+	reasonVolumeTerminating = "VolumeTerminating"
 )
 
 // KindInstance is the kind in the owner references of owned objects.
@@ -32,7 +32,7 @@ func validateOwner(instance *v1alpha1.Instance, kind string, object metav1.Objec
 	case owner != nil && owner.UID == instance.UID:
 		return nil
 	case owner != nil && owner.Kind == KindInstance && owner.Name == instance.Name:
-		return problem.Waiting("", reasonObjectBeingDeleted, "%s %s belonged to an earlier Instance of this name and is about to be deleted", kind, object.GetName())
+		return problem.Waiting("", reasonObjectTerminating, "%s %s belonged to an earlier Instance of this name and is about to be deleted", kind, object.GetName())
 	}
 	return problem.Stalled("", reasonObjectNotOwned, "%s %s exists and does not belong to this Instance: rename or delete it, or choose another name for the Instance", kind, object.GetName())
 }
@@ -53,7 +53,7 @@ func validateSecret(instance *v1alpha1.Instance, secret metav1.Object) error {
 	case uid == string(instance.UID), uid == instance.Annotations[v1alpha1.AdoptAnnotation]:
 		return nil
 	default:
-		return problem.Stalled("", reasonDataOfAnotherInstance,
+		return problem.Stalled("", reasonDataNotOwned,
 			"Secret %s holds keys of a deleted Instance whose data is kept: adopt both with the annotation %s, or delete the Secret, which makes that data unreadable",
 			secret.GetName(), fmt.Sprintf("%s: %s", v1alpha1.AdoptAnnotation, uid))
 	}
@@ -66,10 +66,10 @@ func validateClaim(instance *v1alpha1.Instance, claim metav1.Object) error {
 	uid := claim.GetLabels()[v1alpha1.InstanceUIDLabel]
 	switch {
 	case uid == string(instance.UID) && claim.GetDeletionTimestamp() != nil:
-		return problem.Stalled(v1alpha1.ConditionStorageReady, reasonVolumeBeingDeleted,
+		return problem.Stalled(v1alpha1.ConditionStorageReady, reasonVolumeTerminating,
 			"volume claim %s is being deleted, and its data is lost when the last pod that uses it stops: back up the data now; to continue with an empty volume, hibernate and wake the Instance", claim.GetName())
 	case claim.GetDeletionTimestamp() != nil:
-		return problem.Waiting(v1alpha1.ConditionStorageReady, reasonObjectBeingDeleted, "volume claim %s of an earlier Instance is being deleted", claim.GetName())
+		return problem.Waiting(v1alpha1.ConditionStorageReady, reasonObjectTerminating, "volume claim %s of an earlier Instance is being deleted", claim.GetName())
 	case uid == string(instance.UID):
 		return nil
 	case uid == "":
@@ -78,7 +78,7 @@ func validateClaim(instance *v1alpha1.Instance, claim metav1.Object) error {
 	case instance.Annotations[v1alpha1.AdoptAnnotation] == uid:
 		return nil
 	}
-	return problem.Stalled(v1alpha1.ConditionStorageReady, reasonDataOfAnotherInstance,
+	return problem.Stalled(v1alpha1.ConditionStorageReady, reasonDataNotOwned,
 		"volume claim %s holds the data of a deleted Instance: adopt it with the annotation %s, or delete the claim",
 		claim.GetName(), fmt.Sprintf("%s: %s", v1alpha1.AdoptAnnotation, uid))
 }

@@ -47,9 +47,9 @@ type Set struct {
 }
 
 // New returns an empty Set for an Instance.
-func New(access Clients, instance *v1alpha1.Instance) *Set {
+func New(clients Clients, instance *v1alpha1.Instance) *Set {
 	return &Set{
-		Clients:  access,
+		Clients:  clients,
 		instance: instance,
 		found:    map[Key]client.Object{},
 		desired:  map[Key]bool{},
@@ -60,11 +60,11 @@ func New(access Clients, instance *v1alpha1.Instance) *Set {
 }
 
 // Load returns the Set of an Instance's owned objects from the cache.
-func Load(ctx context.Context, access Clients, instance *v1alpha1.Instance) (*Set, error) {
-	set := New(access, instance)
+func Load(ctx context.Context, clients Clients, instance *v1alpha1.Instance) (*Set, error) {
+	set := New(clients, instance)
 	for _, kind := range Kinds {
 		list := kind.List.DeepCopyObject().(client.ObjectList)
-		err := access.Client.List(ctx, list, client.InNamespace(instance.Namespace),
+		err := clients.Client.List(ctx, list, client.InNamespace(instance.Namespace),
 			client.MatchingFields{InstanceUIDIndex: string(instance.UID)}, client.UnsafeDisableDeepCopy)
 		if err != nil {
 			return nil, fmt.Errorf("listing %s objects of the Instance: %w", kind.Name, err)
@@ -141,16 +141,16 @@ func (s *Set) GetSecret(ctx context.Context, name string) (*corev1.Secret, error
 // reports a rejection by the API server; it is empty if no condition besides Ready
 // applies.
 func (s *Set) Apply(ctx context.Context, condition string, object resources.Object) error {
-	wanted, err := s.encode(object)
+	desired, err := s.encode(object)
 	if err != nil {
 		return err
 	}
-	key := Key{wanted.GetKind(), wanted.GetName()}
+	key := Key{desired.GetKind(), desired.GetName()}
 	live, err := s.Get(ctx, key)
 	if err != nil {
 		return err
 	}
-	outcome, err := s.Applier.Apply(ctx, wanted, live)
+	outcome, err := s.Applier.Apply(ctx, desired, live)
 	if err != nil {
 		return problem.FromWriteError(condition, err)
 	}
@@ -159,7 +159,7 @@ func (s *Set) Apply(ctx context.Context, condition string, object resources.Obje
 }
 
 // recordOutcome records the outcome of a write.
-func (s *Set) recordOutcome(ctx context.Context, done string, key Key, outcome ssa.Outcome) {
+func (s *Set) recordOutcome(ctx context.Context, action string, key Key, outcome ssa.Outcome) {
 	s.desired[key] = true
 	if outcome.Drift != nil {
 		s.drifted[key] = outcome.Drift
@@ -168,46 +168,46 @@ func (s *Set) recordOutcome(ctx context.Context, done string, key Key, outcome s
 		s.changed[key] = true
 	}
 	if outcome.Reason != "" {
-		log.FromContext(ctx).Info(done, "object", key.String(), "reason", outcome.Reason)
+		log.FromContext(ctx).Info(action, "object", key.String(), "reason", outcome.Reason)
 	}
 }
 
 // DriftMessages describes, in a stable order, the fields that other writers override.
 func (s *Set) DriftMessages() []string {
-	all := make([]string, 0, len(s.drifted))
+	messages := make([]string, 0, len(s.drifted))
 	for _, key := range sortedKeys(maps.Keys(s.drifted)) {
-		all = append(all, s.drifted[key].String())
+		messages = append(messages, s.drifted[key].String())
 	}
-	return all
+	return messages
 }
 
 // Create creates an object with randomly generated content. If another client created
 // the object first, the error is transient and the next reconcile reads that object.
 func (s *Set) Create(ctx context.Context, object resources.Object) error {
-	wanted, err := s.encode(object)
+	desired, err := s.encode(object)
 	if err != nil {
 		return err
 	}
-	outcome, err := s.Applier.Create(ctx, wanted)
+	outcome, err := s.Applier.Create(ctx, desired)
 	if err != nil {
 		return problem.FromWriteError("", err)
 	}
-	s.recordOutcome(ctx, "created", Key{wanted.GetKind(), wanted.GetName()}, outcome)
+	s.recordOutcome(ctx, "created", Key{desired.GetKind(), desired.GetName()}, outcome)
 	return nil
 }
 
 // encode returns a builder's object with the Instance as its owner. Data may outlive the
 // Instance and carries the Instance's UID in a label instead.
 func (s *Set) encode(object resources.Object) (*unstructured.Unstructured, error) {
-	wanted, err := ssa.ToUnstructured(object)
+	desired, err := ssa.ToUnstructured(object)
 	if err != nil {
 		return nil, err
 	}
-	if wanted.GetLabels()[v1alpha1.InstanceUIDLabel] == "" {
+	if desired.GetLabels()[v1alpha1.InstanceUIDLabel] == "" {
 		owner := metav1.NewControllerRef(s.instance, v1alpha1.GroupVersion.WithKind(KindInstance))
-		wanted.SetOwnerReferences([]metav1.OwnerReference{*owner})
+		desired.SetOwnerReferences([]metav1.OwnerReference{*owner})
 	}
-	return wanted, nil
+	return desired, nil
 }
 
 // Delete deletes an object and its dependents, unless the object was replaced in the

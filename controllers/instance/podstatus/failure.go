@@ -57,10 +57,10 @@ type Failure struct {
 func FindFailure(pods []corev1.Pod) Failure {
 	var found Failure
 	for _, pod := range pods {
-		trouble := podFailure(pod)
-		if trouble.Kind > found.Kind || trouble.Kind == found.Kind && !trouble.Since.IsZero() && trouble.Since.Before(found.Since) {
-			found = trouble
-			found.Message = fmt.Sprintf("pod %s: %s", pod.Name, trouble.Message)
+		failure := podFailure(pod)
+		if failure.Kind > found.Kind || failure.Kind == found.Kind && !failure.Since.IsZero() && failure.Since.Before(found.Since) {
+			found = failure
+			found.Message = fmt.Sprintf("pod %s: %s", pod.Name, failure.Message)
 		}
 	}
 	return found
@@ -77,8 +77,8 @@ func podFailure(pod corev1.Pod) Failure {
 	}
 	var found Failure
 	for _, container := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if trouble := containerFailure(container); trouble.Kind > found.Kind {
-			found = trouble
+		if failure := containerFailure(container); failure.Kind > found.Kind {
+			found = failure
 		}
 	}
 	if found.Kind == None {
@@ -110,29 +110,29 @@ var waitingReasonKinds = map[string]FailureKind{
 const crashRestartThreshold = 3
 
 func containerFailure(container corev1.ContainerStatus) Failure {
-	trouble := Failure{Restarts: container.RestartCount}
-	if ended := cmp.Or(container.State.Terminated, container.LastTerminationState.Terminated); ended != nil {
-		trouble.ExitCode = ended.ExitCode
+	failure := Failure{Restarts: container.RestartCount}
+	if terminated := cmp.Or(container.State.Terminated, container.LastTerminationState.Terminated); terminated != nil {
+		failure.ExitCode = terminated.ExitCode
 	}
-	switch pause := container.State.Waiting; {
-	case pause != nil:
-		kind, known := waitingReasonKinds[pause.Reason]
+	switch waiting := container.State.Waiting; {
+	case waiting != nil:
+		kind, known := waitingReasonKinds[waiting.Reason]
 		if !known {
 			kind = Crashing
 		}
-		trouble.Kind = kind
-		trouble.Message = strings.TrimSpace(pause.Reason+" "+FirstLine(pause.Message)) + describeTermination(container.LastTerminationState.Terminated)
+		failure.Kind = kind
+		failure.Message = strings.TrimSpace(waiting.Reason+" "+FirstLine(waiting.Message)) + describeTermination(container.LastTerminationState.Terminated)
 	case container.State.Terminated != nil && container.State.Terminated.ExitCode != 0:
-		trouble.Kind = Crashing
-		trouble.Message = "ended" + describeTermination(container.State.Terminated)
+		failure.Kind = Crashing
+		failure.Message = "ended" + describeTermination(container.State.Terminated)
 	case container.State.Running != nil && !container.Ready && container.RestartCount >= crashRestartThreshold:
-		trouble.Kind = Crashing
-		trouble.Message = fmt.Sprintf("restarted %d times%s", container.RestartCount, describeTermination(container.LastTerminationState.Terminated))
+		failure.Kind = Crashing
+		failure.Message = fmt.Sprintf("restarted %d times%s", container.RestartCount, describeTermination(container.LastTerminationState.Terminated))
 	}
-	if trouble.Kind == None {
+	if failure.Kind == None {
 		return Failure{}
 	}
-	return trouble
+	return failure
 }
 
 // unreadyFailure returns a failure if the pod's containers run but do not report ready.
@@ -158,19 +158,19 @@ func runningSince(pod corev1.Pod) time.Time {
 }
 
 // describeTermination describes a container's exit code or reason and its last message.
-func describeTermination(ended *corev1.ContainerStateTerminated) string {
-	if ended == nil {
+func describeTermination(terminated *corev1.ContainerStateTerminated) string {
+	if terminated == nil {
 		return ""
 	}
-	words := []string{fmt.Sprintf("exit code %d", ended.ExitCode)}
-	if ended.Reason != "" && ended.Reason != "Error" {
-		words = append(words, ended.Reason)
+	words := []string{fmt.Sprintf("exit code %d", terminated.ExitCode)}
+	if terminated.Reason != "" && terminated.Reason != "Error" {
+		words = append(words, terminated.Reason)
 	}
-	said := ""
-	if message := FirstLine(ended.Message); message != "" {
-		said = ": " + message
+	message := ""
+	if line := FirstLine(terminated.Message); line != "" {
+		message = ": " + line
 	}
-	return " (" + strings.Join(words, ", ") + ")" + said
+	return " (" + strings.Join(words, ", ") + ")" + message
 }
 
 // FirstLine returns the first line of a message.

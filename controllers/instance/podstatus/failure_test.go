@@ -41,14 +41,14 @@ func TestFindFailure(t *testing.T) {
 	crashing.Status.ContainerStatuses[0].LastTerminationState = terminatedState(2, "Error")
 	unready := podWithContainer(corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}})
 	unready.Status.Conditions = []corev1.PodCondition{{Type: corev1.ContainersReady, Status: corev1.ConditionFalse}}
-	once, often, well, late := unready.DeepCopy(), unready.DeepCopy(), unready.DeepCopy(), unready.DeepCopy()
-	late.Status.ContainerStatuses[0].State.Running.StartedAt = metav1.NewTime(noon.Add(time.Minute))
-	once.Status.ContainerStatuses[0].RestartCount = 1
-	often.Status.ContainerStatuses[0].RestartCount = 3
-	often.Status.ContainerStatuses[0].LastTerminationState = terminatedState(137, "OOMKilled")
-	well.Status.Conditions[0].Status = corev1.ConditionTrue
-	well.Status.ContainerStatuses[0].Ready = true
-	well.Status.ContainerStatuses[0].RestartCount = 9
+	restartedOnce, restartedOften, healthy, startedLater := unready.DeepCopy(), unready.DeepCopy(), unready.DeepCopy(), unready.DeepCopy()
+	startedLater.Status.ContainerStatuses[0].State.Running.StartedAt = metav1.NewTime(noon.Add(time.Minute))
+	restartedOnce.Status.ContainerStatuses[0].RestartCount = 1
+	restartedOften.Status.ContainerStatuses[0].RestartCount = 3
+	restartedOften.Status.ContainerStatuses[0].LastTerminationState = terminatedState(137, "OOMKilled")
+	healthy.Status.Conditions[0].Status = corev1.ConditionTrue
+	healthy.Status.ContainerStatuses[0].Ready = true
+	healthy.Status.ContainerStatuses[0].RestartCount = 9
 	initializing := waitingPod("PodInitializing", "")
 	initializing.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "restore", State: terminatedState(3, "Error")}}
 	for name, test := range map[string]struct {
@@ -57,7 +57,7 @@ func TestFindFailure(t *testing.T) {
 	}{
 		"none":          {nil, Failure{}},
 		"starting":      {[]corev1.Pod{waitingPod("ContainerCreating", "")}, Failure{}},
-		"well":          {[]corev1.Pod{*well}, Failure{}},
+		"well":          {[]corev1.Pod{*healthy}, Failure{}},
 		"succeeded":     {[]corev1.Pod{podWithContainer(corev1.ContainerStatus{State: terminatedState(0, "Completed")})}, Failure{}},
 		"not scheduled": {[]corev1.Pod{unscheduled}, Failure{Kind: Unschedulable, Message: "pod acme-1: not scheduled: 0/1 nodes are available", Since: noon.Time}},
 		"crashing":      {[]corev1.Pod{{}, crashing}, Failure{Kind: Crashing, Message: "pod acme-1: CrashLoopBackOff back-off 5m0s (exit code 2)", Restarts: 4, ExitCode: 2, Since: noon.Time}},
@@ -67,12 +67,12 @@ func TestFindFailure(t *testing.T) {
 		"just crashed": {[]corev1.Pod{podWithContainer(corev1.ContainerStatus{State: terminatedState(1, "Error")})}, Failure{Kind: Crashing, Message: "pod acme-1: ended (exit code 1)", ExitCode: 1, Since: noon.Time}},
 		"killed for its memory": {[]corev1.Pod{podWithContainer(corev1.ContainerStatus{State: terminatedState(137, "OOMKilled")})},
 			Failure{Kind: Crashing, Message: "pod acme-1: ended (exit code 137, OOMKilled)", ExitCode: 137, Since: noon.Time}},
-		"runs until it crashes again": {[]corev1.Pod{*often}, Failure{Kind: Crashing, Message: "pod acme-1: restarted 3 times (exit code 137, OOMKilled)", Restarts: 3, ExitCode: 137, Since: noon.Time}},
+		"runs until it crashes again": {[]corev1.Pod{*restartedOften}, Failure{Kind: Crashing, Message: "pod acme-1: restarted 3 times (exit code 137, OOMKilled)", Restarts: 3, ExitCode: 137, Since: noon.Time}},
 		"cannot be run":               {[]corev1.Pod{waitingPod("RunContainerError", "no such file\nand more")}, Failure{Kind: Crashing, Message: "pod acme-1: RunContainerError no such file", Since: noon.Time}},
 		"not ready":                   {[]corev1.Pod{unready}, Failure{Kind: Unready, Message: "pod acme-1: running but not ready: see its log", Since: noon.Time}},
-		"not ready, since it runs":    {[]corev1.Pod{*late}, Failure{Kind: Unready, Message: "pod acme-1: running but not ready: see its log", Since: noon.Add(time.Minute)}},
-		"not ready, the older of two": {[]corev1.Pod{*late, unready}, Failure{Kind: Unready, Message: "pod acme-1: running but not ready: see its log", Since: noon.Time}},
-		"not ready, after a restart":  {[]corev1.Pod{*once}, Failure{Kind: Unready, Message: "pod acme-1: running but not ready: see its log", Since: noon.Time}},
+		"not ready, since it runs":    {[]corev1.Pod{*startedLater}, Failure{Kind: Unready, Message: "pod acme-1: running but not ready: see its log", Since: noon.Add(time.Minute)}},
+		"not ready, the older of two": {[]corev1.Pod{*startedLater, unready}, Failure{Kind: Unready, Message: "pod acme-1: running but not ready: see its log", Since: noon.Time}},
+		"not ready, after a restart":  {[]corev1.Pod{*restartedOnce}, Failure{Kind: Unready, Message: "pod acme-1: running but not ready: see its log", Since: noon.Time}},
 		"no image":                    {[]corev1.Pod{waitingPod("ImagePullBackOff", "not found")}, Failure{Kind: ImageUnavailable, Message: "pod acme-1: ImagePullBackOff not found", Since: noon.Time}},
 		"no such name of an image":    {[]corev1.Pod{waitingPod("InvalidImageName", "")}, Failure{Kind: ImageUnavailable, Message: "pod acme-1: InvalidImageName", Since: noon.Time}},
 		"no Secret":                   {[]corev1.Pod{waitingPod("CreateContainerConfigError", `secret "acme-db" not found`)}, Failure{Kind: Misconfigured, Message: `pod acme-1: CreateContainerConfigError secret "acme-db" not found`, Since: noon.Time}},

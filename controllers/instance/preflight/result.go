@@ -76,24 +76,24 @@ type checkResult struct {
 // Job finished but its pods no longer exist, so that the check must run again.
 // complaint, if known, explains why the Job has no pods, and deadline limits how long
 // the Job may take.
-func Evaluate(job *batchv1.Job, found []corev1.Pod, complaint string, wanted []v1alpha1.Model, deadline time.Duration, now time.Time) (pinned []v1alpha1.Model, lost bool, err error) {
+func Evaluate(job *batchv1.Job, pods []corev1.Pod, warning string, wanted []v1alpha1.Model, deadline time.Duration, now time.Time) (pinned []v1alpha1.Model, lost bool, err error) {
 	finished, failure := jobResult(job)
-	message, status := latestTermination(found)
+	message, status := latestTermination(pods)
 	switch {
 	case !finished:
-		return nil, false, evaluateUnfinished(job, podstatus.FindFailure(found), complaint, deadline, now)
+		return nil, false, evaluateUnfinished(job, podstatus.FindFailure(pods), warning, deadline, now)
 	case status == nil:
 		return nil, true, nil
 	}
-	var answer checkResult
-	if err := json.Unmarshal([]byte(message), &answer); err != nil {
+	var result checkResult
+	if err := json.Unmarshal([]byte(message), &result); err != nil {
 		return nil, false, problem.Stalled(v1alpha1.ConditionModelsReady, ReasonFailed,
 			"the preflight check of the server image returned no result (%s%s): check that the image is an Anamnesis server", describeTermination(status), failure)
 	}
-	if answer.Error != "" || failure != "" {
-		return nil, false, problem.Stalled(v1alpha1.ConditionModelsReady, ReasonModelsUnavailable, "%s", answer.Error)
+	if result.Error != "" || failure != "" {
+		return nil, false, problem.Stalled(v1alpha1.ConditionModelsReady, ReasonModelsUnavailable, "%s", result.Error)
 	}
-	for _, model := range answer.Models {
+	for _, model := range result.Models {
 		pinned = append(pinned, v1alpha1.Model{ID: model.ID, Version: model.Version})
 	}
 	if !Matches(pinned, wanted) {
@@ -129,14 +129,14 @@ func finishedCondition(job *batchv1.Job) *batchv1.JobCondition {
 // evaluateUnfinished returns the problem of a running Job. A Job that exceeds its
 // deadline is stalled, but keeps running: if its image becomes available later, it is
 // pulled and checked.
-func evaluateUnfinished(job *batchv1.Job, found podstatus.Failure, complaint string, deadline time.Duration, now time.Time) *problem.Error {
+func evaluateUnfinished(job *batchv1.Job, failure podstatus.Failure, warning string, deadline time.Duration, now time.Time) *problem.Error {
 	message := "the preflight check of the server image is running"
-	if trouble := cmp.Or(found.Message, complaint); trouble != "" {
-		message = "the preflight check of the server image cannot run: " + trouble
+	if cause := cmp.Or(failure.Message, warning); cause != "" {
+		message = "the preflight check of the server image cannot run: " + cause
 	}
 	if now.Sub(job.CreationTimestamp.Time) > deadline {
 		reason := ReasonTimedOut
-		if found.Kind == podstatus.ImageUnavailable {
+		if failure.Kind == podstatus.ImageUnavailable {
 			reason = ReasonImageUnavailable
 		}
 		overdue := problem.Stalled(v1alpha1.ConditionModelsReady, reason, "%s, for more than %s", message, deadline)
@@ -147,22 +147,22 @@ func evaluateUnfinished(job *batchv1.Job, found podstatus.Failure, complaint str
 }
 
 // latestTermination returns how the newest preflight container terminated, or nil.
-func latestTermination(found []corev1.Pod) (message string, status *corev1.ContainerStateTerminated) {
-	for _, pod := range found {
+func latestTermination(pods []corev1.Pod) (message string, status *corev1.ContainerStateTerminated) {
+	for _, pod := range pods {
 		for _, container := range pod.Status.ContainerStatuses {
-			ended := container.State.Terminated
-			if container.Name != resources.PreflightContainer || ended == nil {
+			terminated := container.State.Terminated
+			if container.Name != resources.PreflightContainer || terminated == nil {
 				continue
 			}
-			if status == nil || status.FinishedAt.Before(&ended.FinishedAt) {
-				message, status = strings.TrimSpace(ended.Message), ended
+			if status == nil || status.FinishedAt.Before(&terminated.FinishedAt) {
+				message, status = strings.TrimSpace(terminated.Message), terminated
 			}
 		}
 	}
 	return message, status
 }
 
-func describeTermination(ended *corev1.ContainerStateTerminated) string {
-	words := strings.Fields(fmt.Sprintf("exit code %d %s %s", ended.ExitCode, ended.Reason, podstatus.FirstLine(ended.Message)))
+func describeTermination(terminated *corev1.ContainerStateTerminated) string {
+	words := strings.Fields(fmt.Sprintf("exit code %d %s %s", terminated.ExitCode, terminated.Reason, podstatus.FirstLine(terminated.Message)))
 	return strings.Join(words, " ")
 }

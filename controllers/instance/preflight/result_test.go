@@ -22,19 +22,19 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func TestMatches(t *testing.T) {
 	t.Parallel()
 	en, de := v1alpha1.Model{ID: "service-en", Version: "1"}, v1alpha1.Model{ID: "service-de", Version: "1"}
-	open := v1alpha1.Model{ID: "service-en"}
+	unversioned := v1alpha1.Model{ID: "service-en"}
 	for name, test := range map[string]struct {
 		pinned, wanted []v1alpha1.Model
 		want           bool
 	}{
 		"the same":          {[]v1alpha1.Model{en, de}, []v1alpha1.Model{en, de}, true},
-		"a version open":    {[]v1alpha1.Model{en}, []v1alpha1.Model{open}, true},
+		"a version open":    {[]v1alpha1.Model{en}, []v1alpha1.Model{unversioned}, true},
 		"another default":   {[]v1alpha1.Model{en, de}, []v1alpha1.Model{de, en}, false},
 		"one more":          {[]v1alpha1.Model{en}, []v1alpha1.Model{en, de}, false},
 		"one less":          {[]v1alpha1.Model{en, de}, []v1alpha1.Model{en}, false},
 		"another version":   {[]v1alpha1.Model{en}, []v1alpha1.Model{{ID: "service-en", Version: "2"}}, false},
-		"nothing is pinned": {nil, []v1alpha1.Model{open}, false},
-		"pinned to nothing": {[]v1alpha1.Model{open}, []v1alpha1.Model{open}, false},
+		"nothing is pinned": {nil, []v1alpha1.Model{unversioned}, false},
+		"pinned to nothing": {[]v1alpha1.Model{unversioned}, []v1alpha1.Model{unversioned}, false},
 	} {
 		if got := Matches(test.pinned, test.wanted); got != test.want {
 			t.Errorf("%s: got %v", name, got)
@@ -74,7 +74,7 @@ func waitingPod(reason, message string) corev1.Pod {
 
 func TestEvaluate(t *testing.T) {
 	t.Parallel()
-	const found = `{"models":[{"id":"service-en","version":"2026-11-21T00:00:00Z","conditions":60,"symptoms":200,"riskFactors":20}]}`
+	const result = `{"models":[{"id":"service-en","version":"2026-11-21T00:00:00Z","conditions":60,"symptoms":200,"riskFactors":20}]}`
 	wanted := []v1alpha1.Model{{ID: "service-en"}}
 	for name, test := range map[string]struct {
 		condition batchv1.JobConditionType
@@ -85,8 +85,8 @@ func TestEvaluate(t *testing.T) {
 		problem   string
 		message   string
 	}{
-		"an answer":       {condition: batchv1.JobComplete, pods: []corev1.Pod{terminatedPod(0, found, 0)}},
-		"the newest":      {condition: batchv1.JobComplete, pods: []corev1.Pod{terminatedPod(0, found, 2), terminatedPod(1, `{"error":"x"}`, 1)}},
+		"an answer":       {condition: batchv1.JobComplete, pods: []corev1.Pod{terminatedPod(0, result, 0)}},
+		"the newest":      {condition: batchv1.JobComplete, pods: []corev1.Pod{terminatedPod(0, result, 2), terminatedPod(1, `{"error":"x"}`, 1)}},
 		"no such model":   {condition: batchv1.JobFailed, pods: []corev1.Pod{terminatedPod(1, `{"error":"no service-xx: there are service-en"}`, 0)}, problem: "stalled ModelsUnavailable", message: "no service-xx: there are service-en"},
 		"no answer":       {condition: batchv1.JobFailed, pods: []corev1.Pod{terminatedPod(137, "", 0)}, problem: "stalled PreflightFailed", message: "exit code 137"},
 		"babble":          {condition: batchv1.JobComplete, pods: []corev1.Pod{terminatedPod(0, "hello\nworld", 0)}, problem: "stalled PreflightFailed", message: "exit code 0 hello"},

@@ -58,17 +58,17 @@ func TestTLSConfigAcceptsPreviousCertificate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, others, stranger := leaf("acme.tenants.svc"), leaf("other.tenants.svc"), parseCertificate(t, issue(t, "acme.tenants.svc"))
+	previous, otherName, otherCA := leaf("acme.tenants.svc"), leaf("other.tenants.svc"), parseCertificate(t, issue(t, "acme.tenants.svc"))
 	for name, test := range map[string]struct {
 		authorities []byte
 		shown       *x509.Certificate
 		want        bool
 	}{
 		"the next":                              {own.Certificate, parseCertificate(t, next), true},
-		"the one before":                        {own.Certificate, before, true},
-		"another Instance's":                    {own.Certificate, others, false},
-		"one of another authority":              {own.Certificate, stranger, false},
-		"the one before, without the authority": {nil, before, false},
+		"the one before":                        {own.Certificate, previous, true},
+		"another Instance's":                    {own.Certificate, otherName, false},
+		"one of another authority":              {own.Certificate, otherCA, false},
+		"the one before, without the authority": {nil, previous, false},
 		"the next, without the authority":       {nil, parseCertificate(t, next), true},
 	} {
 		config, err := TLSConfig(next.Certificate, test.authorities)

@@ -21,7 +21,7 @@ import (
 
 func TestHasServingEndpoint(t *testing.T) {
 	t.Parallel()
-	said := func(ready, serving, terminating *bool) discoveryv1.Endpoint {
+	endpoint := func(ready, serving, terminating *bool) discoveryv1.Endpoint {
 		return discoveryv1.Endpoint{
 			Addresses:  []string{"10.244.0.7"},
 			Conditions: discoveryv1.EndpointConditions{Ready: ready, Serving: serving, Terminating: terminating},
@@ -31,7 +31,7 @@ func TestHasServingEndpoint(t *testing.T) {
 		return discoveryv1.EndpointSlice{Ports: []discoveryv1.EndpointPort{{Port: ptr.To[int32](8443)}}, Endpoints: endpoints}
 	}
 	yes, no := ptr.To(true), ptr.To(false)
-	ready, starting := said(yes, yes, no), said(no, no, no)
+	ready, starting := endpoint(yes, yes, no), endpoint(no, no, no)
 	noPort, noAddress := slice(ready), slice(ready)
 	noPort.Ports = nil
 	noAddress.Endpoints[0].Addresses = nil
@@ -45,10 +45,10 @@ func TestHasServingEndpoint(t *testing.T) {
 		"one that serves":                {[]discoveryv1.EndpointSlice{slice(ready)}, true},
 		"one of several":                 {[]discoveryv1.EndpointSlice{slice(starting, ready)}, true},
 		"one in another slice":           {[]discoveryv1.EndpointSlice{slice(starting), slice(ready)}, true},
-		"one without conditions":         {[]discoveryv1.EndpointSlice{slice(said(nil, nil, nil))}, true},
-		"one that drains":                {[]discoveryv1.EndpointSlice{slice(said(no, yes, yes))}, false},
-		"one that is ready and leaves":   {[]discoveryv1.EndpointSlice{slice(said(yes, yes, yes))}, false},
-		"one that is to be ready early":  {[]discoveryv1.EndpointSlice{slice(said(yes, no, no))}, false},
+		"one without conditions":         {[]discoveryv1.EndpointSlice{slice(endpoint(nil, nil, nil))}, true},
+		"one that drains":                {[]discoveryv1.EndpointSlice{slice(endpoint(no, yes, yes))}, false},
+		"one that is ready and leaves":   {[]discoveryv1.EndpointSlice{slice(endpoint(yes, yes, yes))}, false},
+		"one that is to be ready early":  {[]discoveryv1.EndpointSlice{slice(endpoint(yes, no, no))}, false},
 		"pods without the port":          {[]discoveryv1.EndpointSlice{noPort}, false},
 		"an endpoint without an address": {[]discoveryv1.EndpointSlice{noAddress}, false},
 	} {
@@ -60,7 +60,7 @@ func TestHasServingEndpoint(t *testing.T) {
 
 func TestEvaluate(t *testing.T) {
 	t.Parallel()
-	refusal := errors.New("connection refused")
+	dialErr := errors.New("connection refused")
 	for name, test := range map[string]struct {
 		facts Facts
 		call  bool
@@ -68,10 +68,10 @@ func TestEvaluate(t *testing.T) {
 	}{
 		"no endpoint yet":             {Facts{}, false, "waiting EndpointUnreachable"},
 		"no endpoint for long":        {Facts{AvailableFor: time.Hour}, false, "waiting EndpointUnreachable"},
-		"the proxy is behind":         {Facts{HasEndpoint: true, ProbeErr: refusal}, true, "waiting EndpointUnreachable"},
-		"the proxy is still behind":   {Facts{HasEndpoint: true, ProbeErr: refusal, AvailableFor: probeTimeout - time.Second}, true, "waiting EndpointUnreachable"},
+		"the proxy is behind":         {Facts{HasEndpoint: true, ProbeErr: dialErr}, true, "waiting EndpointUnreachable"},
+		"the proxy is still behind":   {Facts{HasEndpoint: true, ProbeErr: dialErr, AvailableFor: probeTimeout - time.Second}, true, "waiting EndpointUnreachable"},
 		"it answers":                  {Facts{HasEndpoint: true}, true, ""},
-		"it may never be called":      {Facts{HasEndpoint: true, ProbeErr: refusal, AvailableFor: probeTimeout}, false, ""},
+		"it may never be called":      {Facts{HasEndpoint: true, ProbeErr: dialErr, AvailableFor: probeTimeout}, false, ""},
 		"it was never out of service": {Facts{HasEndpoint: true, AvailableFor: time.Hour}, false, ""},
 	} {
 		problemtest.Expect(t, name, Evaluate(test.facts), test.want)
@@ -92,11 +92,11 @@ func TestMessageIsStable(t *testing.T) {
 			Err: os.NewSyscallError("connect", syscall.ECONNREFUSED),
 		})
 	}
-	one, other := problem.FromError(Evaluate(Facts{HasEndpoint: true, ProbeErr: refused(40001)})), problem.FromError(Evaluate(Facts{HasEndpoint: true, ProbeErr: refused(40002)}))
-	if one.Message != other.Message || !strings.Contains(one.Message, "connection refused") {
-		t.Errorf("the messages are %q and %q", one.Message, other.Message)
+	first, second := problem.FromError(Evaluate(Facts{HasEndpoint: true, ProbeErr: refused(40001)})), problem.FromError(Evaluate(Facts{HasEndpoint: true, ProbeErr: refused(40002)}))
+	if first.Message != second.Message || !strings.Contains(first.Message, "connection refused") {
+		t.Errorf("the messages are %q and %q", first.Message, second.Message)
 	}
-	if one.RequeueAfter <= 0 || one.RequeueAfter > time.Second {
-		t.Errorf("requeue after %s, want at most a second", one.RequeueAfter)
+	if first.RequeueAfter <= 0 || first.RequeueAfter > time.Second {
+		t.Errorf("requeue after %s, want at most a second", first.RequeueAfter)
 	}
 }

@@ -45,20 +45,20 @@ func DeploymentState(deployment *appsv1.Deployment, lastReady string) (state Sta
 	if deployment == nil {
 		return Absent, "the Deployment does not exist yet"
 	}
-	status, wanted := deployment.Status, ptr.Deref(deployment.Spec.Replicas, 1)
+	status, desired := deployment.Status, ptr.Deref(deployment.Spec.Replicas, 1)
 	switch {
 	case isUnobserved(deployment) && TemplateHash(deployment) != lastReady:
 		return Progressing, "the latest change of the Deployment has not been observed yet"
 	case IsDeadlineExceeded(status) && hasStarted(deployment) && !isUnobserved(deployment):
-		return DeadlineExceeded, fmt.Sprintf("%d of %d pods became ready within %s", status.AvailableReplicas, wanted, progressDeadline(deployment))
-	case status.UpdatedReplicas < wanted:
-		return Progressing, fmt.Sprintf("%d of %d pods are up to date", status.UpdatedReplicas, wanted)
+		return DeadlineExceeded, fmt.Sprintf("%d of %d pods became ready within %s", status.AvailableReplicas, desired, progressDeadline(deployment))
+	case status.UpdatedReplicas < desired:
+		return Progressing, fmt.Sprintf("%d of %d pods are up to date", status.UpdatedReplicas, desired)
 	case status.Replicas > status.UpdatedReplicas:
 		return Progressing, fmt.Sprintf("%d old pods are pending termination", status.Replicas-status.UpdatedReplicas)
-	case status.Replicas > wanted:
-		return Progressing, fmt.Sprintf("%d surplus pods are pending termination", status.Replicas-wanted)
-	case status.AvailableReplicas < wanted:
-		return Progressing, fmt.Sprintf("%d of %d pods are ready", status.AvailableReplicas, wanted)
+	case status.Replicas > desired:
+		return Progressing, fmt.Sprintf("%d surplus pods are pending termination", status.Replicas-desired)
+	case status.AvailableReplicas < desired:
+		return Progressing, fmt.Sprintf("%d of %d pods are ready", status.AvailableReplicas, desired)
 	}
 	return Complete, ""
 }

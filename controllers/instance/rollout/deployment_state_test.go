@@ -17,7 +17,7 @@ import (
 
 func TestDeploymentState(t *testing.T) {
 	t.Parallel()
-	overdue := []appsv1.DeploymentCondition{
+	exceeded := []appsv1.DeploymentCondition{
 		{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue},
 		{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionFalse, Reason: "ProgressDeadlineExceeded"},
 	}
@@ -30,17 +30,17 @@ func TestDeploymentState(t *testing.T) {
 		"replicas unset":          {nil, appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1}, Complete},
 		"none wanted":             {ptr.To[int32](0), appsv1.DeploymentStatus{ObservedGeneration: 2}, Complete},
 		"not seen":                {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 2}, Progressing},
-		"an overdue that was":     {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 1, Conditions: overdue}, Progressing},
+		"an overdue that was":     {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 1, Conditions: exceeded}, Progressing},
 		"starting":                {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 3, UpdatedReplicas: 1, AvailableReplicas: 2}, Progressing},
 		"old pods are there":      {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 3, UpdatedReplicas: 2, AvailableReplicas: 3}, Progressing},
 		"not available":           {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 2, UpdatedReplicas: 2, AvailableReplicas: 1}, Progressing},
-		"asleep after a failure":  {ptr.To[int32](0), appsv1.DeploymentStatus{ObservedGeneration: 2, Conditions: overdue}, Complete},
-		"overdue before it began": {ptr.To[int32](1), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 1, Conditions: overdue}, Progressing},
-		"overdue for want of pods": {ptr.To[int32](1), appsv1.DeploymentStatus{ObservedGeneration: 2, Conditions: append(overdue[:2:2], appsv1.DeploymentCondition{
+		"asleep after a failure":  {ptr.To[int32](0), appsv1.DeploymentStatus{ObservedGeneration: 2, Conditions: exceeded}, Complete},
+		"overdue before it began": {ptr.To[int32](1), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 1, Conditions: exceeded}, Progressing},
+		"overdue for want of pods": {ptr.To[int32](1), appsv1.DeploymentStatus{ObservedGeneration: 2, Conditions: append(exceeded[:2:2], appsv1.DeploymentCondition{
 			Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Message: "exceeded quota",
 		})}, DeadlineExceeded},
 		"going to sleep": {ptr.To[int32](0), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 1, UpdatedReplicas: 1}, Progressing},
-		"overdue":        {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 3, UpdatedReplicas: 1, AvailableReplicas: 2, Conditions: overdue}, DeadlineExceeded},
+		"overdue":        {ptr.To[int32](2), appsv1.DeploymentStatus{ObservedGeneration: 2, Replicas: 3, UpdatedReplicas: 1, AvailableReplicas: 2, Conditions: exceeded}, DeadlineExceeded},
 	} {
 		deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Generation: 2}, Spec: appsv1.DeploymentSpec{Replicas: test.replicas, ProgressDeadlineSeconds: ptr.To[int32](420)}, Status: test.status}
 		got, message := DeploymentState(deployment, "another")
@@ -48,19 +48,19 @@ func TestDeploymentState(t *testing.T) {
 			t.Errorf("%s: got %v %q, want %v", name, got, message, test.want)
 		}
 	}
-	noted := &appsv1.Deployment{
+	deployment := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Generation: 2},
-		Status:     appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1, Conditions: overdue},
+		Status:     appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: 1, UpdatedReplicas: 1, AvailableReplicas: 1, Conditions: exceeded},
 	}
 	for hash, want := range map[string]State{"a": Complete, "b": Progressing} {
-		noted.Spec.Template.Annotations = map[string]string{resources.TemplateHashAnnotation: hash}
-		if got, message := DeploymentState(noted, "a"); got != want {
+		deployment.Spec.Template.Annotations = map[string]string{resources.TemplateHashAnnotation: hash}
+		if got, message := DeploymentState(deployment, "a"); got != want {
 			t.Errorf("noted of %s and not seen: got %v %q", hash, got, message)
 		}
 	}
-	noted.Spec.Template.Annotations = map[string]string{resources.TemplateHashAnnotation: "a"}
-	noted.Spec.Replicas = ptr.To[int32](2)
-	if got, message := DeploymentState(noted, "a"); got != Progressing {
+	deployment.Spec.Template.Annotations = map[string]string{resources.TemplateHashAnnotation: "a"}
+	deployment.Spec.Replicas = ptr.To[int32](2)
+	if got, message := DeploymentState(deployment, "a"); got != Progressing {
 		t.Errorf("scaled and not seen: got %v %q", got, message)
 	}
 	if got, _ := DeploymentState(nil, ""); got != Absent {

@@ -62,32 +62,32 @@ const (
 // the server. The kubelet does not expose the body of a probe response, so no further
 // detail is available here.
 func Diagnose(findings Findings) Diagnosis {
-	found := podstatus.FindFailure(findings.Pods)
-	if found.Kind == podstatus.None {
-		found = findings.CreationFailure
+	failure := podstatus.FindFailure(findings.Pods)
+	if failure.Kind == podstatus.None {
+		failure = findings.CreationFailure
 	}
-	trouble := Diagnosis{Message: found.Message, Cause: v1alpha1.FailureReasonInstance}
-	waited := !found.Since.IsZero() && findings.Now.Sub(found.Since) > stuckPodTimeout
-	switch found.Kind {
+	diagnosis := Diagnosis{Message: failure.Message, Cause: v1alpha1.FailureReasonInstance}
+	isStuck := !failure.Since.IsZero() && findings.Now.Sub(failure.Since) > stuckPodTimeout
+	switch failure.Kind {
 	case podstatus.Crashing:
-		if found.ExitCode == foreignDatabaseExitCode {
-			trouble.Cause, trouble.Unrecoverable = v1alpha1.FailureReasonDatabaseOwnership, true
+		if failure.ExitCode == foreignDatabaseExitCode {
+			diagnosis.Cause, diagnosis.Unrecoverable = v1alpha1.FailureReasonDatabaseOwnership, true
 			break
 		}
-		trouble.Cause, trouble.Unrecoverable = v1alpha1.FailureReasonServer, found.Restarts >= maxRestarts
+		diagnosis.Cause, diagnosis.Unrecoverable = v1alpha1.FailureReasonServer, failure.Restarts >= maxRestarts
 	case podstatus.ImageUnavailable:
-		trouble.Cause, trouble.Unrecoverable = v1alpha1.FailureReasonServer, waited
+		diagnosis.Cause, diagnosis.Unrecoverable = v1alpha1.FailureReasonServer, isStuck
 	case podstatus.Unschedulable, podstatus.Misconfigured, podstatus.NotCreated:
-		trouble.Unrecoverable = waited
+		diagnosis.Unrecoverable = isStuck
 	case podstatus.Unready:
-		trouble.Cause = unreadyReason(findings.Embedded, found.Since, findings.Now)
+		diagnosis.Cause = unreadyReason(findings.Embedded, failure.Since, findings.Now)
 	case podstatus.None:
 		if findings.VolumePending == nil {
 			return Diagnosis{}
 		}
-		trouble.Message = findings.VolumePending.Message
+		diagnosis.Message = findings.VolumePending.Message
 	}
-	return trouble
+	return diagnosis
 }
 
 func unreadyReason(embedded bool, since, now time.Time) v1alpha1.FailureReason {

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	server = v1alpha1.FailureReasonServer
-	tenant = v1alpha1.FailureReasonInstance
+	serverCause   = v1alpha1.FailureReasonServer
+	instanceCause = v1alpha1.FailureReasonInstance
 )
 
 // waitingPod returns a pod whose container has not been started for some time and after
 // some restarts.
-func waitingPod(reason string, ago time.Duration, restarts int32) corev1.Pod {
-	started := metav1.NewTime(noon.Add(-ago))
+func waitingPod(reason string, age time.Duration, restarts int32) corev1.Pod {
+	started := metav1.NewTime(noon.Add(-age))
 	return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "acme-1"}, Status: corev1.PodStatus{
 		StartTime: &started,
 		ContainerStatuses: []corev1.ContainerStatus{{
@@ -42,10 +42,10 @@ func terminatedPod(code int32) corev1.Pod {
 	}}
 }
 
-func podWithCondition(kind corev1.PodConditionType, ago time.Duration) corev1.Pod {
+func podWithCondition(kind corev1.PodConditionType, age time.Duration) corev1.Pod {
 	return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "acme-1"}, Status: corev1.PodStatus{
 		Phase:      corev1.PodRunning,
-		Conditions: []corev1.PodCondition{{Type: kind, Status: corev1.ConditionFalse, Message: "m", LastTransitionTime: metav1.NewTime(noon.Add(-ago))}},
+		Conditions: []corev1.PodCondition{{Type: kind, Status: corev1.ConditionFalse, Message: "m", LastTransitionTime: metav1.NewTime(noon.Add(-age))}},
 	}}
 }
 
@@ -56,7 +56,7 @@ func TestDiagnose(t *testing.T) {
 	}
 	pending := problem.Waiting("", "VolumePending", "the volume is not bound yet")
 	unready := podWithCondition(corev1.ContainersReady, time.Hour)
-	runs := func(ago time.Duration) corev1.Pod {
+	runningFor := func(ago time.Duration) corev1.Pod {
 		pod := podWithCondition(corev1.ContainersReady, time.Hour)
 		started := metav1.NewTime(noon.Add(-ago))
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: started}}}}
@@ -71,27 +71,27 @@ func TestDiagnose(t *testing.T) {
 	}{
 		"nothing is known":                 {want: Diagnosis{}},
 		"starting":                         {pods: []corev1.Pod{waitingPod("ContainerCreating", time.Hour, 0)}, want: Diagnosis{}},
-		"crashed":                          {pods: []corev1.Pod{waitingPod("CrashLoopBackOff", time.Hour, 2)}, want: Diagnosis{"pod acme-1: CrashLoopBackOff", server, false}},
-		"crashes over and over":            {pods: []corev1.Pod{waitingPod("CrashLoopBackOff", 0, 3)}, want: Diagnosis{"pod acme-1: CrashLoopBackOff", server, true}},
-		"no image for a moment":            {pods: []corev1.Pod{waitingPod("ErrImagePull", time.Minute, 0)}, want: Diagnosis{"pod acme-1: ErrImagePull", server, false}},
-		"no image":                         {pods: []corev1.Pod{waitingPod("ImagePullBackOff", 61*time.Second, 0)}, want: Diagnosis{"pod acme-1: ImagePullBackOff", server, true}},
-		"no such name of an image":         {pods: []corev1.Pod{waitingPod("InvalidImageName", 0, 0)}, want: Diagnosis{"pod acme-1: InvalidImageName", server, false}},
-		"no Secret":                        {pods: []corev1.Pod{waitingPod("CreateContainerConfigError", 61*time.Second, 0)}, want: Diagnosis{"pod acme-1: CreateContainerConfigError", tenant, true}},
-		"no node for a moment":             {pods: []corev1.Pod{podWithCondition(corev1.PodScheduled, time.Minute)}, want: Diagnosis{"pod acme-1: not scheduled: m", tenant, false}},
-		"no node":                          {pods: []corev1.Pod{podWithCondition(corev1.PodScheduled, 61*time.Second)}, want: Diagnosis{"pod acme-1: not scheduled: m", tenant, true}},
-		"quota":                            {creation: quota(time.Second), want: Diagnosis{"pods cannot be created: exceeded quota", tenant, false}},
-		"quota, for long":                  {creation: quota(time.Hour), want: Diagnosis{"pods cannot be created: exceeded quota", tenant, true}},
-		"quota for the second pod":         {pods: []corev1.Pod{waitingPod("ContainerCreating", 0, 0)}, creation: quota(0), want: Diagnosis{"pods cannot be created: exceeded quota", tenant, false}},
-		"crashes, and quota":               {pods: []corev1.Pod{waitingPod("CrashLoopBackOff", 0, 0)}, creation: quota(0), want: Diagnosis{"pod acme-1: CrashLoopBackOff", server, false}},
-		"no volume":                        {pods: []corev1.Pod{waitingPod("ContainerCreating", time.Hour, 0)}, volume: pending, embedded: true, want: Diagnosis{"the volume is not bound yet", tenant, false}},
-		"loads its models":                 {pods: []corev1.Pod{runs(30 * time.Second)}, want: Diagnosis{"pod acme-1: running but not ready: see its log", tenant, false}},
+		"crashed":                          {pods: []corev1.Pod{waitingPod("CrashLoopBackOff", time.Hour, 2)}, want: Diagnosis{"pod acme-1: CrashLoopBackOff", serverCause, false}},
+		"crashes over and over":            {pods: []corev1.Pod{waitingPod("CrashLoopBackOff", 0, 3)}, want: Diagnosis{"pod acme-1: CrashLoopBackOff", serverCause, true}},
+		"no image for a moment":            {pods: []corev1.Pod{waitingPod("ErrImagePull", time.Minute, 0)}, want: Diagnosis{"pod acme-1: ErrImagePull", serverCause, false}},
+		"no image":                         {pods: []corev1.Pod{waitingPod("ImagePullBackOff", 61*time.Second, 0)}, want: Diagnosis{"pod acme-1: ImagePullBackOff", serverCause, true}},
+		"no such name of an image":         {pods: []corev1.Pod{waitingPod("InvalidImageName", 0, 0)}, want: Diagnosis{"pod acme-1: InvalidImageName", serverCause, false}},
+		"no Secret":                        {pods: []corev1.Pod{waitingPod("CreateContainerConfigError", 61*time.Second, 0)}, want: Diagnosis{"pod acme-1: CreateContainerConfigError", instanceCause, true}},
+		"no node for a moment":             {pods: []corev1.Pod{podWithCondition(corev1.PodScheduled, time.Minute)}, want: Diagnosis{"pod acme-1: not scheduled: m", instanceCause, false}},
+		"no node":                          {pods: []corev1.Pod{podWithCondition(corev1.PodScheduled, 61*time.Second)}, want: Diagnosis{"pod acme-1: not scheduled: m", instanceCause, true}},
+		"quota":                            {creation: quota(time.Second), want: Diagnosis{"pods cannot be created: exceeded quota", instanceCause, false}},
+		"quota, for long":                  {creation: quota(time.Hour), want: Diagnosis{"pods cannot be created: exceeded quota", instanceCause, true}},
+		"quota for the second pod":         {pods: []corev1.Pod{waitingPod("ContainerCreating", 0, 0)}, creation: quota(0), want: Diagnosis{"pods cannot be created: exceeded quota", instanceCause, false}},
+		"crashes, and quota":               {pods: []corev1.Pod{waitingPod("CrashLoopBackOff", 0, 0)}, creation: quota(0), want: Diagnosis{"pod acme-1: CrashLoopBackOff", serverCause, false}},
+		"no volume":                        {pods: []corev1.Pod{waitingPod("ContainerCreating", time.Hour, 0)}, volume: pending, embedded: true, want: Diagnosis{"the volume is not bound yet", instanceCause, false}},
+		"loads its models":                 {pods: []corev1.Pod{runningFor(30 * time.Second)}, want: Diagnosis{"pod acme-1: running but not ready: see its log", instanceCause, false}},
 		"a foreign database":               {pods: []corev1.Pod{terminatedPod(foreignDatabaseExitCode)}, want: Diagnosis{"pod acme-1: ended (exit code 3): it is another's", v1alpha1.FailureReasonDatabaseOwnership, true}},
-		"another end":                      {pods: []corev1.Pod{terminatedPod(1)}, want: Diagnosis{"pod acme-1: ended (exit code 1): it is another's", server, false}},
-		"no database":                      {pods: []corev1.Pod{runs(31 * time.Second)}, want: Diagnosis{"pod acme-1: running but not ready: see its log", v1alpha1.FailureReasonDatabase, false}},
-		"no file, for long":                {pods: []corev1.Pod{runs(time.Hour)}, embedded: true, want: Diagnosis{"pod acme-1: running but not ready: see its log", server, false}},
-		"who knows since when":             {pods: []corev1.Pod{unready}, want: Diagnosis{"pod acme-1: running but not ready: see its log", tenant, false}},
-		"not ready on a file of its own":   {pods: []corev1.Pod{unready}, embedded: true, want: Diagnosis{"pod acme-1: running but not ready: see its log", server, false}},
-		"one has no database, one crashes": {pods: []corev1.Pod{unready, waitingPod("CrashLoopBackOff", 0, 1)}, want: Diagnosis{"pod acme-1: CrashLoopBackOff", server, false}},
+		"another end":                      {pods: []corev1.Pod{terminatedPod(1)}, want: Diagnosis{"pod acme-1: ended (exit code 1): it is another's", serverCause, false}},
+		"no database":                      {pods: []corev1.Pod{runningFor(31 * time.Second)}, want: Diagnosis{"pod acme-1: running but not ready: see its log", v1alpha1.FailureReasonDatabase, false}},
+		"no file, for long":                {pods: []corev1.Pod{runningFor(time.Hour)}, embedded: true, want: Diagnosis{"pod acme-1: running but not ready: see its log", serverCause, false}},
+		"who knows since when":             {pods: []corev1.Pod{unready}, want: Diagnosis{"pod acme-1: running but not ready: see its log", instanceCause, false}},
+		"not ready on a file of its own":   {pods: []corev1.Pod{unready}, embedded: true, want: Diagnosis{"pod acme-1: running but not ready: see its log", serverCause, false}},
+		"one has no database, one crashes": {pods: []corev1.Pod{unready, waitingPod("CrashLoopBackOff", 0, 1)}, want: Diagnosis{"pod acme-1: CrashLoopBackOff", serverCause, false}},
 	} {
 		got := Diagnose(Findings{Pods: test.pods, CreationFailure: test.creation, VolumePending: test.volume, Embedded: test.embedded, Now: noon})
 		if diff := cmp.Diff(test.want, got); diff != "" {

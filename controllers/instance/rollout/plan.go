@@ -64,63 +64,63 @@ type Plan struct {
 // the Deployment does not exist, a remembered failure is cleared and the desired
 // template is tried again.
 func Decide(facts Facts) Plan {
-	memory := facts.Status
-	recordReady(&memory, facts)
-	recordFailure(&memory, facts)
-	if !isDesiredFailed(memory, facts) {
-		clearFailure(&memory)
+	status := facts.Status
+	recordReady(&status, facts)
+	recordFailure(&status, facts)
+	if !isDesiredFailed(status, facts) {
+		clearFailure(&status)
 	}
-	if memory.Failed == "" && facts.Live != facts.Desired {
-		memory.Attempts = 0
+	if status.Failed == "" && facts.Live != facts.Desired {
+		status.Attempts = 0
 	}
-	inVain := memory.Failed != "" && isRollbackFailed(memory, facts)
-	if inVain && !memory.FailureReason.IsInstanceSpecific() {
-		memory.FailureReason = v1alpha1.FailureReasonInstance
+	rollbackFailed := status.Failed != "" && isRollbackFailed(status, facts)
+	if rollbackFailed && !status.FailureReason.IsInstanceSpecific() {
+		status.FailureReason = v1alpha1.FailureReasonInstance
 	}
-	resetForRetry(&memory, facts, inVain)
-	plan := Plan{Desired: facts.Desired, Status: memory}
-	plan.Failed = memory.Failed != ""
-	plan.RollBack = plan.Failed && memory.LastReady != ""
-	plan.RollbackFailed = plan.RollBack && inVain
-	plan.RetryAt = nextRetry(memory, facts.Disruptive)
+	resetForRetry(&status, facts, rollbackFailed)
+	plan := Plan{Desired: facts.Desired, Status: status}
+	plan.Failed = status.Failed != ""
+	plan.RollBack = plan.Failed && status.LastReady != ""
+	plan.RollbackFailed = plan.RollBack && rollbackFailed
+	plan.RetryAt = nextRetry(status, facts.Disruptive)
 	plan.RequeueAt = requeueAt(plan, facts)
 	return plan
 }
 
 // recordReady records which template became ready.
-func recordReady(memory *v1alpha1.RolloutStatus, facts Facts) {
+func recordReady(status *v1alpha1.RolloutStatus, facts Facts) {
 	if facts.State != Complete || facts.Live == "" {
 		return
 	}
 	if facts.Replicas > 0 {
-		memory.LastReady = facts.Live
+		status.LastReady = facts.Live
 	}
 	if facts.Live != facts.Desired {
 		return
 	}
-	if memory.LastHealthyAt == nil || memory.LastHealthyServer != facts.Server {
-		memory.LastHealthyAt = statusTime(facts.Now)
+	if status.LastHealthyAt == nil || status.LastHealthyServer != facts.Server {
+		status.LastHealthyAt = statusTime(facts.Now)
 	}
-	memory.LastHealthyServer, memory.Attempts = facts.Server, 0
+	status.LastHealthyServer, status.Attempts = facts.Server, 0
 }
 
 // recordFailure records that the desired template did not become ready, once per
 // generation of the spec.
-func recordFailure(memory *v1alpha1.RolloutStatus, facts Facts) {
-	known := memory.Failed == facts.Desired && memory.FailedGeneration == facts.Generation
-	if known || facts.Live != facts.Desired || memory.LastReady == facts.Desired || !isAbandoned(facts) {
+func recordFailure(status *v1alpha1.RolloutStatus, facts Facts) {
+	isRecorded := status.Failed == facts.Desired && status.FailedGeneration == facts.Generation
+	if isRecorded || facts.Live != facts.Desired || status.LastReady == facts.Desired || !isAbandoned(facts) {
 		return
 	}
-	memory.Failed, memory.FailedGeneration = facts.Desired, facts.Generation
-	memory.FailedServer, memory.FailedAt = facts.Server, statusTime(facts.Now)
-	memory.FailureMessage, memory.FailureReason = facts.Diagnosis.Message, failureReason(facts)
+	status.Failed, status.FailedGeneration = facts.Desired, facts.Generation
+	status.FailedServer, status.FailedAt = facts.Server, statusTime(facts.Now)
+	status.FailureMessage, status.FailureReason = facts.Diagnosis.Message, failureReason(facts)
 }
 
 // isAbandoned reports whether to stop waiting for the live template: its deadline has
 // passed, or waiting longer would only extend an outage that a rollback ends.
 func isAbandoned(facts Facts) bool {
-	early := facts.State == Progressing && facts.Diagnosis.Unrecoverable && facts.Disruptive && facts.Status.LastReady != ""
-	return facts.State == DeadlineExceeded || early
+	abandonEarly := facts.State == Progressing && facts.Diagnosis.Unrecoverable && facts.Disruptive && facts.Status.LastReady != ""
+	return facts.State == DeadlineExceeded || abandonEarly
 }
 
 // failureReason returns the reason of the failure. If the pods do not reveal it, it
@@ -136,9 +136,9 @@ func failureReason(facts Facts) v1alpha1.FailureReason {
 }
 
 // isDesiredFailed reports whether the recorded failure belongs to the desired template.
-func isDesiredFailed(memory v1alpha1.RolloutStatus, facts Facts) bool {
-	return memory.Failed == facts.Desired && memory.FailedGeneration == facts.Generation &&
-		memory.LastReady != facts.Desired && facts.State != Absent
+func isDesiredFailed(status v1alpha1.RolloutStatus, facts Facts) bool {
+	return status.Failed == facts.Desired && status.FailedGeneration == facts.Generation &&
+		status.LastReady != facts.Desired && facts.State != Absent
 }
 
 // isRollbackFailed reports whether the restored template does not become ready either,
@@ -146,19 +146,19 @@ func isDesiredFailed(memory v1alpha1.RolloutStatus, facts Facts) bool {
 // its pods counts, because they may fail long after they were ready, and the
 // Deployment's status may still describe the failed template. After the deadline, an
 // exceeded progress deadline means that the restored template never became ready.
-func isRollbackFailed(memory v1alpha1.RolloutStatus, facts Facts) bool {
-	if memory.FailedAt == nil || facts.Live != memory.LastReady || facts.Live == facts.Desired {
+func isRollbackFailed(status v1alpha1.RolloutStatus, facts Facts) bool {
+	if status.FailedAt == nil || facts.Live != status.LastReady || facts.Live == facts.Desired {
 		return false
 	}
-	if facts.Now.Before(memory.FailedAt.Add(facts.Deadline)) {
+	if facts.Now.Before(status.FailedAt.Add(facts.Deadline)) {
 		return facts.State != Complete && facts.Diagnosis.Unrecoverable
 	}
 	return facts.State == DeadlineExceeded
 }
 
-func clearFailure(memory *v1alpha1.RolloutStatus) {
-	memory.Failed, memory.FailedGeneration, memory.FailureMessage = "", 0, ""
-	memory.FailedServer, memory.FailedAt, memory.FailureReason = v1alpha1.ServerBuild{}, nil, ""
+func clearFailure(status *v1alpha1.RolloutStatus) {
+	status.Failed, status.FailedGeneration, status.FailureMessage = "", 0, ""
+	status.FailedServer, status.FailedAt, status.FailureReason = v1alpha1.ServerBuild{}, nil, ""
 }
 
 // requeueAt returns when to decide again: soon during a rollback, because pods are not

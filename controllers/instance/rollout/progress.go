@@ -21,7 +21,7 @@ const (
 // CheckProgress returns the problem that keeps an Instance's rollout from completing, or
 // nil. If known, trouble describes why pods do not run and volume why the volume is not
 // bound.
-func CheckProgress(instance types.NamespacedName, plan Plan, state State, message, trouble string, volume *problem.Error) error {
+func CheckProgress(instance types.NamespacedName, plan Plan, state State, message, podMessage string, volume *problem.Error) error {
 	switch {
 	case volume != nil && volume.Stalled:
 		return volume
@@ -32,8 +32,8 @@ func CheckProgress(instance types.NamespacedName, plan Plan, state State, messag
 	case state == Complete:
 		return nil
 	}
-	if trouble != "" {
-		message += ": " + trouble
+	if podMessage != "" {
+		message += ": " + podMessage
 	}
 	if state == DeadlineExceeded {
 		return problem.Stalled("", ReasonFailed, "%s", message)

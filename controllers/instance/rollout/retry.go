@@ -20,46 +20,46 @@ const (
 
 // RetryDelay returns the delay before the next automatic retry of a template, given the
 // number of earlier attempts. interrupts reports whether a retry interrupts service.
-func RetryDelay(attempts int32, interrupts bool) time.Duration {
-	longest := maxRetryDelay
-	if interrupts {
-		longest = maxDisruptiveRetryDelay
+func RetryDelay(attempts int32, disruptive bool) time.Duration {
+	maxDelay := maxRetryDelay
+	if disruptive {
+		maxDelay = maxDisruptiveRetryDelay
 	}
-	pause := initialRetryDelay
-	for ; attempts > 0 && pause < longest; attempts-- {
-		pause *= 2
+	delay := initialRetryDelay
+	for ; attempts > 0 && delay < maxDelay; attempts-- {
+		delay *= 2
 	}
-	return min(pause, longest)
+	return min(delay, maxDelay)
 }
 
 // nextRetry returns when the failed template is retried automatically. It returns zero
 // unless the cause may be transient and another template was restored: without a
 // rollback, the pods of the desired template still exist and keep trying.
-func nextRetry(memory v1alpha1.RolloutStatus, interrupts bool) time.Time {
-	if !memory.FailureReason.IsInstanceSpecific() || memory.FailedAt == nil || memory.LastReady == "" {
+func nextRetry(status v1alpha1.RolloutStatus, disruptive bool) time.Time {
+	if !status.FailureReason.IsInstanceSpecific() || status.FailedAt == nil || status.LastReady == "" {
 		return time.Time{}
 	}
-	return memory.FailedAt.Add(RetryDelay(memory.Attempts, interrupts))
+	return status.FailedAt.Add(RetryDelay(status.Attempts, disruptive))
 }
 
 // resetForRetry clears a failure if the desired template should be retried: immediately
 // if a user requests it, or automatically once a retry is due and the rollback has
 // either completed or failed, so that the retry does not cut a rollback short.
-func resetForRetry(memory *v1alpha1.RolloutStatus, facts Facts, inVain bool) {
-	asked := facts.Retry != "" && facts.Retry != memory.Retried
-	memory.Retried = facts.Retry
-	if memory.Failed == "" || memory.LastReady == "" {
+func resetForRetry(status *v1alpha1.RolloutStatus, facts Facts, rollbackFailed bool) {
+	requested := facts.Retry != "" && facts.Retry != status.Retried
+	status.Retried = facts.Retry
+	if status.Failed == "" || status.LastReady == "" {
 		return
 	}
-	due := nextRetry(*memory, facts.Disruptive)
-	arrived := facts.Live == memory.LastReady && (facts.State == Complete || inVain)
+	due := nextRetry(*status, facts.Disruptive)
+	rollbackEnded := facts.Live == status.LastReady && (facts.State == Complete || rollbackFailed)
 	switch {
-	case asked:
-		memory.Attempts = 0
-	case !due.IsZero() && !facts.Now.Before(due) && arrived:
-		memory.Attempts++
+	case requested:
+		status.Attempts = 0
+	case !due.IsZero() && !facts.Now.Before(due) && rollbackEnded:
+		status.Attempts++
 	default:
 		return
 	}
-	clearFailure(memory)
+	clearFailure(status)
 }

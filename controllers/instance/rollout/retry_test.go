@@ -37,10 +37,10 @@ func TestRetryDelayIncreases(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		attempts := rapid.Int32Range(0, 1<<31-2).Draw(t, "attempts")
-		for _, interrupts := range []bool{false, true} {
-			pause, next := RetryDelay(attempts, interrupts), RetryDelay(attempts+1, interrupts)
-			if next < pause || next > 2*pause || pause < initialRetryDelay {
-				t.Fatalf("%s is followed by %s", pause, next)
+		for _, disruptive := range []bool{false, true} {
+			delay, next := RetryDelay(attempts, disruptive), RetryDelay(attempts+1, disruptive)
+			if next < delay || next > 2*delay || delay < initialRetryDelay {
+				t.Fatalf("%s is followed by %s", delay, next)
 			}
 		}
 		if RetryDelay(attempts, true) < RetryDelay(attempts, false) {

@@ -26,8 +26,8 @@ type SavedState struct {
 }
 
 // Encode encodes the state for LoadState.
-func (m SavedState) Encode() (string, error) {
-	encoded, err := json.Marshal(m)
+func (s SavedState) Encode() (string, error) {
+	encoded, err := json.Marshal(s)
 	if err != nil {
 		return "", fmt.Errorf("encoding the rollout state: %w", err)
 	}
@@ -39,15 +39,15 @@ func (m SavedState) Encode() (string, error) {
 // status alone. If the saved state is invalid, LoadState returns the state from the
 // status together with an error; the state is usable in either case.
 func LoadState(deployment *appsv1.Deployment, status v1alpha1.InstanceStatus) (SavedState, error) {
-	derived := SavedState{Server: status.Server, RolloutStatus: status.Rollout}
+	fromStatus := SavedState{Server: status.Server, RolloutStatus: status.Rollout}
 	if deployment == nil || deployment.Annotations[resources.RolloutAnnotation] == "" {
-		return derived, nil
+		return fromStatus, nil
 	}
-	memory, err := decodeState(deployment.Annotations[resources.RolloutAnnotation])
+	saved, err := decodeState(deployment.Annotations[resources.RolloutAnnotation])
 	if err != nil {
-		return derived, fmt.Errorf("reading annotation %s of Deployment %s: %w", resources.RolloutAnnotation, deployment.Name, err)
+		return fromStatus, fmt.Errorf("reading annotation %s of Deployment %s: %w", resources.RolloutAnnotation, deployment.Name, err)
 	}
-	return memory, nil
+	return saved, nil
 }
 
 // errNoServer means that the state names no server build, so no operator wrote it.
@@ -55,18 +55,18 @@ var errNoServer = errors.New("the server build is missing")
 
 // decodeState decodes a saved state and ignores fields added by a newer operator.
 func decodeState(text string) (SavedState, error) {
-	var memory SavedState
-	if err := json.Unmarshal([]byte(text), &memory); err != nil {
+	var state SavedState
+	if err := json.Unmarshal([]byte(text), &state); err != nil {
 		return SavedState{}, err
 	}
-	if memory.Server.Image == "" {
+	if state.Server.Image == "" {
 		return SavedState{}, errNoServer
 	}
-	return memory, nil
+	return state, nil
 }
 
 // statusTime returns the time as stored in a status, in whole seconds.
 func statusTime(now time.Time) *metav1.Time {
-	kept := metav1.NewTime(now).Rfc3339Copy()
-	return &kept
+	truncated := metav1.NewTime(now).Rfc3339Copy()
+	return &truncated
 }

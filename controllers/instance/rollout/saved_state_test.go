@@ -27,25 +27,25 @@ func deploymentWithState(text string) *appsv1.Deployment {
 func TestLoadState(t *testing.T) {
 	t.Parallel()
 	status := v1alpha1.InstanceStatus{Server: v1alpha1.ServerBuild{Image: "status", Revision: 1}, Rollout: v1alpha1.RolloutStatus{LastReady: "status"}}
-	derived := SavedState{Server: status.Server, RolloutStatus: status.Rollout}
+	fromStatus := SavedState{Server: status.Server, RolloutStatus: status.Rollout}
 	for name, test := range map[string]struct {
 		deployment *appsv1.Deployment
 		want       SavedState
 		unreadable bool
 	}{
-		"no Deployment":                     {nil, derived, false},
-		"a Deployment of an early operator": {&appsv1.Deployment{}, derived, false},
+		"no Deployment":                     {nil, fromStatus, false},
+		"a Deployment of an early operator": {&appsv1.Deployment{}, fromStatus, false},
 		"remembered": {
 			deploymentWithState(`{"server":{"image":"i","revision":2},"lastReady":"a","failed":"b","failureReason":"Instance","failedAt":"2026-11-21T12:00:00Z","attempts":3}`),
 			SavedState{v1alpha1.ServerBuild{Image: "i", Revision: 2}, v1alpha1.RolloutStatus{LastReady: "a", Failed: "b", FailureReason: v1alpha1.FailureReasonInstance, FailedAt: statusTime(noon), Attempts: 3}}, false},
 		"with what a newer operator added": {
 			deploymentWithState(`{"server":{"image":"i","revision":2,"digest":"d"},"lastReady":"a","mood":{"good":true}}`),
 			SavedState{v1alpha1.ServerBuild{Image: "i", Revision: 2}, v1alpha1.RolloutStatus{LastReady: "a"}}, false},
-		"rubbish":                    {deploymentWithState("rubbish"), derived, true},
-		"of another form":            {deploymentWithState(`{"server":{"image":"i"},"attempts":"three"}`), derived, true},
-		"nothing":                    {deploymentWithState("{}"), derived, true},
-		"null":                       {deploymentWithState("null"), derived, true},
-		"two things, one after else": {deploymentWithState(`{"server":{"image":"i"}}{}`), derived, true},
+		"rubbish":                    {deploymentWithState("rubbish"), fromStatus, true},
+		"of another form":            {deploymentWithState(`{"server":{"image":"i"},"attempts":"three"}`), fromStatus, true},
+		"nothing":                    {deploymentWithState("{}"), fromStatus, true},
+		"null":                       {deploymentWithState("null"), fromStatus, true},
+		"two things, one after else": {deploymentWithState(`{"server":{"image":"i"}}{}`), fromStatus, true},
 	} {
 		got, err := LoadState(test.deployment, status)
 		if (err != nil) != test.unreadable {
@@ -107,16 +107,16 @@ func FuzzLoadState(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		status := v1alpha1.InstanceStatus{Server: pin}
-		memory, err := LoadState(deploymentWithState(text), status)
-		if memory.Server.Image == "" || err != nil && memory.Server != pin {
-			t.Fatalf("recalled %+v, %v", memory, err)
+		state, err := LoadState(deploymentWithState(text), status)
+		if state.Server.Image == "" || err != nil && state.Server != pin {
+			t.Fatalf("recalled %+v, %v", state, err)
 		}
-		encoded, err := memory.Encode()
+		encoded, err := state.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := LoadState(deploymentWithState(encoded), status)
-		if diff := cmp.Diff(memory, again); diff != "" || err != nil {
+		reloaded, err := LoadState(deploymentWithState(encoded), status)
+		if diff := cmp.Diff(state, reloaded); diff != "" || err != nil {
 			t.Fatalf("written again it is another, %v (-want +got):\n%s", err, diff)
 		}
 	})

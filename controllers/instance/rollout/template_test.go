@@ -37,26 +37,26 @@ func TestToApplyConfigurationRoundTrip(t *testing.T) {
 
 func TestFindReplicaSet(t *testing.T) {
 	t.Parallel()
-	ours := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "acme", UID: "ours"}}
-	theirs := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "acme", UID: "theirs"}}
+	own := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "acme", UID: "ours"}}
+	other := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "acme", UID: "theirs"}}
 	set := func(name string, owner *appsv1.Deployment, hash string, age time.Duration) appsv1.ReplicaSet {
-		made := appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
+		replicaSet := appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{
 			Name: name, CreationTimestamp: metav1.NewTime(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC).Add(-age)),
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, appsv1.SchemeGroupVersion.WithKind("Deployment"))},
 		}}
-		made.Spec.Template.Annotations = map[string]string{resources.TemplateHashAnnotation: hash}
-		return made
+		replicaSet.Spec.Template.Annotations = map[string]string{resources.TemplateHashAnnotation: hash}
+		return replicaSet
 	}
 	sets := []appsv1.ReplicaSet{
-		set("other", ours, "other", 4*time.Hour),
-		set("theirs", theirs, "hash", 3*time.Hour),
-		set("tampered", ours, "hash", time.Hour),
-		set("first", ours, "hash", 2*time.Hour),
+		set("other", own, "other", 4*time.Hour),
+		set("theirs", other, "hash", 3*time.Hour),
+		set("tampered", own, "hash", time.Hour),
+		set("first", own, "hash", 2*time.Hour),
 	}
-	if got := FindReplicaSet(ours, sets, "hash"); got == nil || got.Name != "first" {
+	if got := FindReplicaSet(own, sets, "hash"); got == nil || got.Name != "first" {
 		t.Errorf("got %v", got)
 	}
-	if got := FindReplicaSet(ours, sets, "none"); got != nil {
+	if got := FindReplicaSet(own, sets, "none"); got != nil {
 		t.Errorf("missing template: got %s", got.Name)
 	}
 }
@@ -66,9 +66,9 @@ func TestFilterPods(t *testing.T) {
 	pod := func(name, hash string) corev1.Pod {
 		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{resources.TemplateHashAnnotation: hash}}}
 	}
-	ending := pod("ending", "new")
-	ending.DeletionTimestamp = &metav1.Time{Time: noon}
-	all := []corev1.Pod{pod("old", "old"), ending, pod("new", "new")}
+	terminating := pod("ending", "new")
+	terminating.DeletionTimestamp = &metav1.Time{Time: noon}
+	all := []corev1.Pod{pod("old", "old"), terminating, pod("new", "new")}
 	if got := FilterPods(all, "new"); len(got) != 1 || got[0].Name != "new" {
 		t.Errorf("got %v", got)
 	}

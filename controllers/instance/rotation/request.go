@@ -46,11 +46,11 @@ func Targets() []string { return slices.Clone(targets) }
 
 // Request returns the requested value for a target, or an empty string. If the target
 // occurs several times, the last value wins.
-func Request(annotations map[string]string, word string) string {
+func Request(annotations map[string]string, target string) string {
 	request := ""
-	for _, asked := range parseEntries(annotations) {
-		if asked.target == word && asked.value != "" {
-			request = asked.value
+	for _, e := range parseEntries(annotations) {
+		if e.target == target && e.value != "" {
+			request = e.value
 		}
 	}
 	return request
@@ -59,25 +59,25 @@ func Request(annotations map[string]string, word string) string {
 // InvalidEntries returns the entries of the annotation, as written, that name an unknown
 // target or have no value.
 func InvalidEntries(annotations map[string]string) []string {
-	var unknown []string
-	for _, asked := range parseEntries(annotations) {
-		if asked.value == "" || !slices.Contains(targets, asked.target) {
-			unknown = append(unknown, asked.text)
+	var invalid []string
+	for _, e := range parseEntries(annotations) {
+		if e.value == "" || !slices.Contains(targets, e.target) {
+			invalid = append(invalid, e.text)
 		}
 	}
-	return unknown
+	return invalid
 }
 
 type entry struct{ text, target, value string }
 
 func parseEntries(annotations map[string]string) []entry {
-	var parts []entry
+	var entries []entry
 	for text := range strings.SplitSeq(annotations[Annotation], ",") {
 		if text = strings.TrimSpace(text); text == "" {
 			continue
 		}
-		word, value, _ := strings.Cut(text, ":")
-		parts = append(parts, entry{text, word, value})
+		target, value, _ := strings.Cut(text, ":")
+		entries = append(entries, entry{text, target, value})
 	}
-	return parts
+	return entries
 }

@@ -26,16 +26,16 @@ func TestRequest(t *testing.T) {
 		"keys:1, please turn them all": {asked: map[string]string{ApplicationKeys: "1"}, unknown: []string{"please turn them all"}},
 	} {
 		annotations := map[string]string{Annotation: annotation}
-		asked := map[string]string{}
-		for _, word := range Targets() {
-			if request := Request(annotations, word); request != "" {
-				asked[word] = request
+		requests := map[string]string{}
+		for _, target := range Targets() {
+			if request := Request(annotations, target); request != "" {
+				requests[target] = request
 			}
 		}
-		if len(asked) == 0 {
-			asked = nil
+		if len(requests) == 0 {
+			requests = nil
 		}
-		if diff := cmp.Diff(want.asked, asked); diff != "" {
+		if diff := cmp.Diff(want.asked, requests); diff != "" {
 			t.Errorf("%q: asked for (-want +got):\n%s", annotation, diff)
 		}
 		if diff := cmp.Diff(want.unknown, InvalidEntries(annotations)); diff != "" {

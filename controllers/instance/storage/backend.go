@@ -25,10 +25,10 @@ type Backend interface {
 	// Prepare creates the storage, or finds storage that is managed elsewhere. For a
 	// suspended Instance, it only finds it. Its problems are reported in the StorageReady
 	// condition.
-	Prepare(ctx context.Context, on Scope) (Status, error)
+	Prepare(ctx context.Context, scope Scope) (Status, error)
 	// Release keeps or deletes the data as the spec requires when the Instance is deleted.
 	// The Instance's pods have terminated by then.
-	Release(ctx context.Context, on Scope) error
+	Release(ctx context.Context, scope Scope) error
 }
 
 var backends = map[string]Backend{

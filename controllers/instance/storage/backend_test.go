@@ -13,17 +13,17 @@ import (
 // backend. Otherwise its data would have no storage.
 func TestEveryStorageKindHasBackend(t *testing.T) {
 	t.Parallel()
-	if kind := ForInstance(&v1alpha1.Instance{}); kind != nil {
-		t.Errorf("a spec without storage has kind %T", kind)
+	if backend := ForInstance(&v1alpha1.Instance{}); backend != nil {
+		t.Errorf("a spec without storage has kind %T", backend)
 	}
 	seen := map[Backend]string{}
 	for field := range reflect.TypeFor[v1alpha1.Storage]().Fields() {
 		instance := &v1alpha1.Instance{}
 		reflect.ValueOf(&instance.Spec.Storage).Elem().FieldByIndex(field.Index).Set(reflect.New(field.Type.Elem()))
-		kind := ForInstance(instance)
-		if kind == nil || seen[kind] != "" {
-			t.Errorf("spec.storage.%s has kind %T like %q: add a file for it here and in resources", field.Name, kind, seen[kind])
+		backend := ForInstance(instance)
+		if backend == nil || seen[backend] != "" {
+			t.Errorf("spec.storage.%s has kind %T like %q: add a file for it here and in resources", field.Name, backend, seen[backend])
 		}
-		seen[kind] = field.Name
+		seen[backend] = field.Name
 	}
 }

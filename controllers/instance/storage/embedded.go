@@ -17,34 +17,34 @@ type embedded struct{}
 
 // Prepare applies the volume claim. While the Instance is suspended, it only reports the
 // claim's status.
-func (embedded) Prepare(ctx context.Context, on Scope) (Status, error) {
-	key := claimKey(on)
-	found, err := on.Objects.Get(ctx, key)
+func (embedded) Prepare(ctx context.Context, scope Scope) (Status, error) {
+	key := claimKey(scope)
+	found, err := scope.Objects.Get(ctx, key)
 	if err != nil {
 		return Status{}, err
 	}
-	if on.Instance.Spec.Suspend {
-		return claimStatus(ctx, on, inventory.Find[*corev1.PersistentVolumeClaim](on.Objects, key.Kind, key.Name))
+	if scope.Instance.Spec.Suspend {
+		return claimStatus(ctx, scope, inventory.Find[*corev1.PersistentVolumeClaim](scope.Objects, key.Kind, key.Name))
 	}
-	if found != nil && !isOwnedBy(found.GetLabels(), on.Instance.UID) {
-		on.NormalEventf(reasonDataAdopted, "adopted the data in volume claim %s of the earlier Instance %s", key.Name, found.GetLabels()[v1alpha1.InstanceUIDLabel])
+	if found != nil && !isOwnedBy(found.GetLabels(), scope.Instance.UID) {
+		scope.NormalEventf(reasonDataAdopted, "adopted the data in volume claim %s of the earlier Instance %s", key.Name, found.GetLabels()[v1alpha1.InstanceUIDLabel])
 	}
-	if err := on.Objects.Apply(ctx, v1alpha1.ConditionStorageReady, resources.BuildPersistentVolumeClaim(on.Input)); err != nil {
+	if err := scope.Objects.Apply(ctx, v1alpha1.ConditionStorageReady, resources.BuildPersistentVolumeClaim(scope.Input)); err != nil {
 		return Status{}, err
 	}
-	return claimStatus(ctx, on, inventory.Find[*corev1.PersistentVolumeClaim](on.Objects, key.Kind, key.Name))
+	return claimStatus(ctx, scope, inventory.Find[*corev1.PersistentVolumeClaim](scope.Objects, key.Kind, key.Name))
 }
 
-func claimKey(on Scope) inventory.Key {
-	return inventory.Key{Kind: inventory.KindPersistentVolumeClaim, Name: resources.DataClaimName(on.Instance)}
+func claimKey(scope Scope) inventory.Key {
+	return inventory.Key{Kind: inventory.KindPersistentVolumeClaim, Name: resources.DataClaimName(scope.Instance)}
 }
 
 // claimStatus returns the status of the claim. An unbound claim blocks nothing, because
 // many volumes are only provisioned once a pod uses the claim.
-func claimStatus(ctx context.Context, on Scope, claim *corev1.PersistentVolumeClaim) (Status, error) {
-	facts := volumeFacts{claim: claim, deadline: resources.RolloutDeadline(on.Instance), now: on.Now}
+func claimStatus(ctx context.Context, scope Scope, claim *corev1.PersistentVolumeClaim) (Status, error) {
+	facts := volumeFacts{claim: claim, deadline: resources.RolloutDeadline(scope.Instance), now: scope.Now}
 	if claim != nil && claim.Status.Phase != corev1.ClaimBound {
-		if err := diagnoseVolume(ctx, on, &facts); err != nil {
+		if err := diagnoseVolume(ctx, scope, &facts); err != nil {
 			return Status{}, err
 		}
 	}
@@ -55,29 +55,29 @@ func claimStatus(ctx context.Context, on Scope, claim *corev1.PersistentVolumeCl
 }
 
 // diagnoseVolume looks up why a claim is not bound.
-func diagnoseVolume(ctx context.Context, on Scope, facts *volumeFacts) error {
+func diagnoseVolume(ctx context.Context, scope Scope, facts *volumeFacts) error {
 	var err error
 	if name := facts.claim.Spec.StorageClassName; name != nil && *name != "" {
-		if facts.missingClass, facts.availableClasses, err = on.MissingStorageClass(ctx, *name); err != nil {
+		if facts.missingClass, facts.availableClasses, err = scope.MissingStorageClass(ctx, *name); err != nil {
 			return err
 		}
 	}
-	facts.latestEvent, err = on.LatestEvent(ctx, facts.claim.UID, "")
+	facts.latestEvent, err = scope.LatestEvent(ctx, facts.claim.UID, "")
 	return err
 }
 
 // Release keeps or deletes the claim. It does not touch the data of an earlier Instance
 // that this Instance was asked to adopt but never adopted.
-func (embedded) Release(ctx context.Context, on Scope) error {
-	key := claimKey(on)
-	claim, err := on.Objects.GetOwned(ctx, key)
-	if claim == nil || !isOwnedBy(claim.GetLabels(), on.Instance.UID) {
+func (embedded) Release(ctx context.Context, scope Scope) error {
+	key := claimKey(scope)
+	claim, err := scope.Objects.GetOwned(ctx, key)
+	if claim == nil || !isOwnedBy(claim.GetLabels(), scope.Instance.UID) {
 		return err
 	}
-	if on.Instance.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete {
-		return on.Objects.Delete(ctx, key)
+	if scope.Instance.Spec.DeletionPolicy == v1alpha1.DeletionPolicyDelete {
+		return scope.Objects.Delete(ctx, key)
 	}
-	on.NormalEventf(reasonDataRetained, "volume claim %s keeps the data: a new Instance of the same name adopts it with the annotation %s: %s",
-		key.Name, v1alpha1.AdoptAnnotation, on.Instance.UID)
+	scope.NormalEventf(reasonDataRetained, "volume claim %s keeps the data: a new Instance of the same name adopts it with the annotation %s: %s",
+		key.Name, v1alpha1.AdoptAnnotation, scope.Instance.UID)
 	return nil
 }

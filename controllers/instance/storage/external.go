@@ -30,64 +30,64 @@ type external struct{}
 
 // Prepare reads from the database's URL what the pods depend on. It does not connect to
 // the database: only the pods can show that the database answers, by becoming ready.
-func (external) Prepare(ctx context.Context, on Scope) (Status, error) {
-	spec := on.Instance.Spec.Storage.External
+func (external) Prepare(ctx context.Context, scope Scope) (Status, error) {
+	spec := scope.Instance.Spec.Storage.External
 	name, key := spec.SecretRef.Name, cmp.Or(spec.SecretRef.Key, resources.DatabaseURLKey)
-	want := "a postgres:// URL under the key " + key
-	secret, err := on.GetSecret(ctx, v1alpha1.ConditionStorageReady, reasonDatabaseSecretNotFound, name, want)
+	expected := "a postgres:// URL under the key " + key
+	secret, err := scope.GetSecret(ctx, v1alpha1.ConditionStorageReady, reasonDatabaseSecretNotFound, name, expected)
 	if err != nil {
 		return Status{}, err
 	}
 	url := string(secret.Data[key])
 	if url == "" {
 		return Status{}, problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseSecretInvalid,
-			"Secret %s has no value under the key %s: add %s", name, key, want)
+			"Secret %s has no value under the key %s: add %s", name, key, expected)
 	}
 	ports, err := resources.DatabasePortsFromURL(url)
 	if err != nil {
 		return Status{}, problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseSecretInvalid, "Secret %s: %v", name, err)
 	}
-	authorities, err := databaseCABundle(ctx, on, spec.CARef)
+	caBundle, err := databaseCABundle(ctx, scope, spec.CARef)
 	if err != nil {
 		return Status{}, err
 	}
-	place := Status{
+	status := Status{
 		Reason:           reasonDatabaseConfigured,
 		Message:          "the database URL is in Secret " + name,
 		DatabasePorts:    ports,
-		DatabaseChecksum: saltedChecksum(on.Instance.UID, url+authorities),
+		DatabaseChecksum: saltedChecksum(scope.Instance.UID, url+caBundle),
 	}
-	err = checkDatabaseTLS(on, url, &place)
-	return place, err
+	err = checkDatabaseTLS(scope, url, &status)
+	return status, err
 }
 
 // checkDatabaseTLS rejects a first start with a database connection that is not
 // verified, unless the spec allows it. An Instance that already serves keeps running and
 // gets a warning.
-func checkDatabaseTLS(on Scope, url string, place *Status) error {
-	spec := on.Instance.Spec.Storage.External
-	weakness := resources.ValidateDatabaseTLS(url)
+func checkDatabaseTLS(scope Scope, url string, status *Status) error {
+	spec := scope.Instance.Spec.Storage.External
+	tlsErr := resources.ValidateDatabaseTLS(url)
 	switch {
-	case weakness == nil:
+	case tlsErr == nil:
 		return nil
 	case spec.AllowInsecure:
-		place.Message += "; accepted by allowInsecure: " + weakness.Error()
+		status.Message += "; accepted by allowInsecure: " + tlsErr.Error()
 		return nil
-	case on.Objects.Deployment() == nil:
-		return problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseUnverified, "Secret %s: %v", spec.SecretRef.Name, weakness)
+	case scope.Objects.Deployment() == nil:
+		return problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseUnverified, "Secret %s: %v", spec.SecretRef.Name, tlsErr)
 	}
-	place.Reason = reasonDatabaseUnverified
-	place.Message += "; a new Instance with this URL would be rejected: " + weakness.Error()
+	status.Reason = reasonDatabaseUnverified
+	status.Message += "; a new Instance with this URL would be rejected: " + tlsErr.Error()
 	return nil
 }
 
 // databaseCABundle returns the certificates that spec.storage.external.caRef references,
 // or an empty string if it is unset.
-func databaseCABundle(ctx context.Context, on Scope, reference *v1alpha1.CABundleReference) (string, error) {
+func databaseCABundle(ctx context.Context, scope Scope, reference *v1alpha1.CABundleReference) (string, error) {
 	if reference == nil {
 		return "", nil
 	}
-	return on.GetCABundle(ctx, *reference, cluster.CABundleOptions{
+	return scope.GetCABundle(ctx, *reference, cluster.CABundleOptions{
 		Condition:      v1alpha1.ConditionStorageReady,
 		NotFoundReason: reasonDatabaseCANotFound,
 		InvalidReason:  reasonDatabaseCAInvalid,

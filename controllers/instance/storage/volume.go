@@ -17,7 +17,7 @@ const (
 	reasonVolumeBound      = "VolumeBound"
 	reasonVolumeLost       = "VolumeLost"
 	reasonVolumePending    = "VolumePending"
-	reasonVolumeCannotBind = "VolumeBindFailed"
+	reasonVolumeBindFailed = "VolumeBindFailed"
 	reasonDataAdopted      = "DataAdopted"
 	reasonDataRetained     = "DataRetained"
 )
@@ -57,15 +57,15 @@ func checkVolume(facts volumeFacts) *problem.Error {
 	}
 	age := facts.now.Sub(facts.claim.CreationTimestamp.Time)
 	if facts.missingClass != "" && age > storageClassGracePeriod {
-		return problem.Stalled(condition, reasonVolumeCannotBind, "volume claim %s requests storage class %s, which does not exist: create it, or recreate the Instance with another; available: %s",
+		return problem.Stalled(condition, reasonVolumeBindFailed, "volume claim %s requests storage class %s, which does not exist: create it, or recreate the Instance with another; available: %s",
 			name, facts.missingClass, cmp.Or(strings.Join(facts.availableClasses, ", "), "none"))
 	}
-	said := ""
+	detail := ""
 	if facts.latestEvent != "" {
-		said = ": " + facts.latestEvent
+		detail = ": " + facts.latestEvent
 	}
 	if age > facts.deadline {
-		return problem.Stalled(condition, reasonVolumeCannotBind, "volume claim %s was not bound within %s%s", name, facts.deadline, said)
+		return problem.Stalled(condition, reasonVolumeBindFailed, "volume claim %s was not bound within %s%s", name, facts.deadline, detail)
 	}
-	return problem.Waiting(condition, reasonVolumePending, "volume claim %s is not bound yet%s", name, said)
+	return problem.Waiting(condition, reasonVolumePending, "volume claim %s is not bound yet%s", name, detail)
 }

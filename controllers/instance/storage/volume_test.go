@@ -54,8 +54,8 @@ func TestCheckVolume(t *testing.T) {
 
 func TestSaltedChecksumHidesContent(t *testing.T) {
 	t.Parallel()
-	one, again, other, foreign := saltedChecksum("a", "postgres://x"), saltedChecksum("a", "postgres://x"), saltedChecksum("a", "postgres://y"), saltedChecksum("b", "postgres://x")
-	if one != again || one == other || one == foreign {
-		t.Errorf("checksums %s, %s, %s, %s", one, again, other, foreign)
+	first, repeated, otherContent, otherInstance := saltedChecksum("a", "postgres://x"), saltedChecksum("a", "postgres://x"), saltedChecksum("a", "postgres://y"), saltedChecksum("b", "postgres://x")
+	if first != repeated || first == otherContent || first == otherInstance {
+		t.Errorf("checksums %s, %s, %s, %s", first, repeated, otherContent, otherInstance)
 	}
 }
