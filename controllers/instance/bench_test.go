@@ -43,27 +43,27 @@ func BenchmarkSettledInstances(b *testing.B) {
 	h.SetDefaultEventuallyTimeout(10 * time.Minute)
 	h.cluster.update(func(c *fakeCluster) { c.interval = 500 * time.Millisecond })
 	operator := h.startOperatorProcess()
-	began := time.Now()
+	start := time.Now()
 	for i := range benchInstances {
 		h.mustCreate(h.newInstance(fmt.Sprintf("tenant-%03d", i)))
 	}
 	h.Eventually(h.countReady).WithPolling(time.Second).Should(gomega.Equal(benchInstances))
-	ready := time.Since(began)
+	ready := time.Since(start)
 	h.cluster.update(func(c *fakeCluster) { c.interval = time.Hour })
 	operator.waitUntilIdle()
 
 	for b.Loop() {
-		visits, writes, used := operator.reconcileCount(), operator.writeCount(), operator.cpuTime()
+		reconciles, writes, cpu := operator.reconcileCount(), operator.writeCount(), operator.cpuTime()
 		for range benchRounds {
 			h.triggerAllReconciles()
 			operator.waitUntilIdle()
 		}
-		used = operator.cpuTime() - used
-		visits = operator.reconcileCount() - visits
-		if visits < benchRounds*benchInstances {
-			b.Fatalf("%d visits of %d Instances in %d rounds", visits, benchInstances, benchRounds)
+		cpu = operator.cpuTime() - cpu
+		reconciles = operator.reconcileCount() - reconciles
+		if reconciles < benchRounds*benchInstances {
+			b.Fatalf("%d visits of %d Instances in %d rounds", reconciles, benchInstances, benchRounds)
 		}
-		b.ReportMetric(float64(used.Microseconds())/1000/float64(visits), "ms-cpu/visit")
+		b.ReportMetric(float64(cpu.Microseconds())/1000/float64(reconciles), "ms-cpu/visit")
 		b.ReportMetric(float64(operator.writeCount()-writes), "writes")
 	}
 	b.ReportMetric(ready.Seconds(), "s-until-ready")
@@ -103,8 +103,8 @@ type operatorProcess struct {
 // the test ends.
 func (h *harness) startOperatorProcess() operatorProcess {
 	h.t.Helper()
-	folder := h.t.TempDir()
-	binary, access := filepath.Join(folder, "operator"), filepath.Join(folder, "kubeconfig")
+	dir := h.t.TempDir()
+	binary, kubeconfig := filepath.Join(dir, "operator"), filepath.Join(dir, "kubeconfig")
 	if output, err := exec.Command("go", "build", "-o", binary, "github.com/anamnesis-dev/anamnesis/controllers").CombinedOutput(); err != nil {
 		h.t.Fatalf("building the operator: %v\n%s", err, output)
 	}
@@ -116,15 +116,15 @@ func (h *harness) startOperatorProcess() operatorProcess {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	if err := os.WriteFile(access, content, 0o600); err != nil {
+	if err := os.WriteFile(kubeconfig, content, 0o600); err != nil {
 		h.t.Fatal(err)
 	}
 	address := freeAddress(h.t)
 	command := exec.Command(binary, "--server-image="+serverImage, "--namespace="+h.namespace, "--namespaces="+h.namespace,
 		"--metrics-bind-address="+address, "--health-probe-bind-address=0")
-	command.Env = append(os.Environ(), "KUBECONFIG="+access)
-	var said bytes.Buffer
-	command.Stderr = &said
+	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
 	if err := command.Start(); err != nil {
 		h.t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func (h *harness) startOperatorProcess() operatorProcess {
 			h.t.Error(err)
 		}
 		if err := command.Wait(); err != nil {
-			h.t.Errorf("the operator ended: %v\n%s", err, said.Bytes())
+			h.t.Errorf("the operator ended: %v\n%s", err, stderr.Bytes())
 		}
 	})
 	return operatorProcess{h.t, command.Process.Pid, "http://" + address + "/metrics"}
@@ -155,11 +155,11 @@ func freeAddress(t testing.TB) string {
 // waitUntilIdle waits until the operator has used almost no CPU time in two seconds.
 func (p operatorProcess) waitUntilIdle() {
 	p.t.Helper()
-	const blink = 20 * time.Millisecond
+	const idleThreshold = 20 * time.Millisecond
 	for last := p.cpuTime(); ; {
 		time.Sleep(2 * time.Second)
 		now := p.cpuTime()
-		if now-last <= blink {
+		if now-last <= idleThreshold {
 			return
 		}
 		last = now
@@ -175,8 +175,8 @@ func (p operatorProcess) cpuTime() time.Duration {
 		p.t.Fatalf("reading RssAnon, which is available on Linux only: %v", err)
 	}
 	// The name of the program, in parentheses, may contain any character.
-	_, figures, _ := strings.Cut(string(text), ") ")
-	fields := strings.Fields(figures)
+	_, stats, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(stats)
 	total := 0
 	for _, field := range fields[11:13] { // utime and stime
 		ticks, err := strconv.Atoi(field)
@@ -214,15 +214,15 @@ func (p operatorProcess) gauge(name string) float64 {
 }
 
 // sum adds up the metrics of a family that counts selects.
-func (p operatorProcess) sum(name string, counts func(*dto.Metric) bool) float64 {
+func (p operatorProcess) sum(name string, matches func(*dto.Metric) bool) float64 {
 	p.t.Helper()
-	answer, err := http.Get(p.metrics)
+	response, err := http.Get(p.metrics)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(answer.Body)
-	if err := errors.Join(err, answer.Body.Close()); err != nil {
+	families, err := parser.TextToMetricFamilies(response.Body)
+	if err := errors.Join(err, response.Body.Close()); err != nil {
 		p.t.Fatalf("reading the operator's metrics: %v", err)
 	}
 	family, ok := families[name]
@@ -231,7 +231,7 @@ func (p operatorProcess) sum(name string, counts func(*dto.Metric) bool) float64
 	}
 	total := 0.0
 	for _, metric := range family.GetMetric() {
-		if counts(metric) {
+		if matches(metric) {
 			total += metric.GetCounter().GetValue() + metric.GetGauge().GetValue() + metric.GetUntyped().GetValue()
 		}
 	}

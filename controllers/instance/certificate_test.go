@@ -39,11 +39,11 @@ func TestExtraNamesReferToNoSecret(t *testing.T) {
 func TestExtraNamesAreValidatedOnApply(t *testing.T) {
 	h := newHarness(t)
 	h.stop()
-	many := make([]string, 17)
-	for i := range many {
-		many[i] = fmt.Sprintf("host-%d.example", i)
+	names := make([]string, 17)
+	for i := range names {
+		names[i] = fmt.Sprintf("host-%d.example", i)
 	}
-	const notOwn = "must not contain cluster-internal names of other Services"
+	const foreignName = "must not contain cluster-internal names of other Services"
 	for name, test := range map[string]struct {
 		extra []string
 		want  string
@@ -53,8 +53,8 @@ func TestExtraNamesAreValidatedOnApply(t *testing.T) {
 		"a wildcard":                    {[]string{"*.acme.example"}, ""},
 		"its own":                       {[]string{"acme." + h.namespace + ".svc", "acme." + h.namespace + ".svc.cluster.local"}, ""},
 		"a company called svc":          {[]string{"api.svc.example"}, ""},
-		"as many as there may be":       {many[:16], ""},
-		"too many":                      {many, "must have at most 16 items"},
+		"as many as there may be":       {names[:16], ""},
+		"too many":                      {names, "must have at most 16 items"},
 		"twice the same":                {[]string{"acme.example", "acme.example"}, "Duplicate value"},
 		"upper case":                    {[]string{"Acme.example"}, "spec.tls.extraNames[0]"},
 		"one label":                     {[]string{"acme"}, "spec.tls.extraNames[0]"},
@@ -66,10 +66,10 @@ func TestExtraNamesAreValidatedOnApply(t *testing.T) {
 		"a URL":                         {[]string{"https://acme.example"}, "spec.tls.extraNames[0]"},
 		"too long":                      {[]string{strings.Repeat("a.", 126) + "ab"}, "Too long"},
 		"too long a label":              {[]string{strings.Repeat("a", 64) + ".example"}, "spec.tls.extraNames[0]"},
-		"another service":               {[]string{"other." + h.namespace + ".svc"}, notOwn},
-		"another service, in full":      {[]string{"acme.example", "other." + h.namespace + ".svc.cluster.local"}, notOwn},
-		"all services of a namespace":   {[]string{"*." + h.namespace + ".svc"}, notOwn},
-		"a name that begins as its own": {[]string{"acmes." + h.namespace + ".svc"}, notOwn},
+		"another service":               {[]string{"other." + h.namespace + ".svc"}, foreignName},
+		"another service, in full":      {[]string{"acme.example", "other." + h.namespace + ".svc.cluster.local"}, foreignName},
+		"all services of a namespace":   {[]string{"*." + h.namespace + ".svc"}, foreignName},
+		"a name that begins as its own": {[]string{"acmes." + h.namespace + ".svc"}, foreignName},
 	} {
 		instance := h.newInstance("acme")
 		instance.Spec.TLS = &v1alpha1.TLS{ExtraNames: test.extra}
@@ -78,9 +78,9 @@ func TestExtraNamesAreValidatedOnApply(t *testing.T) {
 			t.Errorf("%s: got error %v, want one that contains %q", name, err, test.want)
 		}
 	}
-	both := h.newInstance("acme")
-	both.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "own"}, ExtraNames: []string{"acme.example"}}
-	if err := h.Create(t.Context(), both, client.DryRunAll); err == nil || !strings.Contains(err.Error(), "extraNames and secretRef are mutually exclusive") {
+	conflicting := h.newInstance("acme")
+	conflicting.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "own"}, ExtraNames: []string{"acme.example"}}
+	if err := h.Create(t.Context(), conflicting, client.DryRunAll); err == nil || !strings.Contains(err.Error(), "extraNames and secretRef are mutually exclusive") {
 		t.Errorf("extra names for a certificate that is brought: %v", err)
 	}
 	h.mustCreate(h.newInstance("acme"))
@@ -126,9 +126,9 @@ func (h *harness) verifyError(instance string, trusted []byte, host string) stri
 
 // advanceAndSettle advances the operator's clock and triggers a reconcile of an
 // Instance.
-func (h *harness) advanceAndSettle(name string, by time.Duration) {
+func (h *harness) advanceAndSettle(name string, duration time.Duration) {
 	h.t.Helper()
-	h.clockOffset.Add(int64(by))
+	h.clockOffset.Add(int64(duration))
 	h.triggerReconcile(name)
 	h.waitUntilIdle()
 }
@@ -158,21 +158,21 @@ func TestLeakedCAIsReplacedAfterOverlap(t *testing.T) {
 	requestCARotation(h, authority.SecretName, &corev1.Secret{}, "leaked")
 	h.Eventually(func() int { return len(parseCertificates(t, h.servedTLS("acme")["ca.crt"])) }).Should(gomega.Equal(2))
 	h.waitUntilIdle()
-	told := h.servedTLS("acme")
-	h.Expect(told["tls.crt"]).To(gomega.Equal(first["tls.crt"]), "the next certificate is not served yet")
+	published := h.servedTLS("acme")
+	h.Expect(published["tls.crt"]).To(gomega.Equal(first["tls.crt"]), "the next certificate is not served yet")
 	h.Expect(h.verifyError("acme", first["ca.crt"], host)).To(gomega.BeEmpty())
-	kept := mustGet(h, authority.SecretName, &corev1.Secret{})
-	h.Expect(kept.Data["tls.key"]).To(gomega.Equal(leaked["tls.key"]))
-	h.Expect(kept.Data["ca.crt"]).To(gomega.Equal(told["ca.crt"]), "the platform team reads it there")
+	secret := mustGet(h, authority.SecretName, &corev1.Secret{})
+	h.Expect(secret.Data["tls.key"]).To(gomega.Equal(leaked["tls.key"]))
+	h.Expect(secret.Data["ca.crt"]).To(gomega.Equal(published["ca.crt"]), "the platform team reads it there")
 
 	h.startOperator(serverImage)
 	h.advanceAndSettle("acme", 23*time.Hour)
-	h.Expect(h.servedTLS("acme")).To(gomega.Equal(told))
-	h.Expect(mustGet(h, authority.SecretName, &corev1.Secret{}).Data).To(gomega.Equal(kept.Data), "once for each value")
+	h.Expect(h.servedTLS("acme")).To(gomega.Equal(published))
+	h.Expect(mustGet(h, authority.SecretName, &corev1.Secret{}).Data).To(gomega.Equal(secret.Data), "once for each value")
 
 	h.advanceAndSettle("acme", 2*time.Hour)
 	h.Eventually(func() []byte { return h.servedTLS("acme")["tls.crt"] }).ShouldNot(gomega.Equal(first["tls.crt"]))
-	h.Expect(h.verifyError("acme", told["ca.crt"], host)).To(gomega.BeEmpty(), "who learned of both trusts the next")
+	h.Expect(h.verifyError("acme", published["ca.crt"], host)).To(gomega.BeEmpty(), "who learned of both trusts the next")
 	h.Expect(h.verifyError("acme", first["ca.crt"], host)).NotTo(gomega.BeEmpty(), "the leaked one issued it")
 	h.Expect(parseCertificates(t, h.servedTLS("acme")["ca.crt"])).To(gomega.HaveLen(2), "pods may serve the certificate before")
 	promoted := mustGet(h, authority.SecretName, &corev1.Secret{})
@@ -197,11 +197,11 @@ func TestDeletedCAIsReplacedAfterOverlap(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Eventually(func() int { return len(parseCertificates(t, h.servedTLS("acme")["ca.crt"])) }).Should(gomega.Equal(2))
-	told := h.servedTLS("acme")
-	h.Expect(told["tls.crt"]).To(gomega.Equal(first["tls.crt"]))
+	published := h.servedTLS("acme")
+	h.Expect(published["tls.crt"]).To(gomega.Equal(first["tls.crt"]))
 	h.advanceAndSettle("acme", 25*time.Hour)
 	h.Expect(h.servedTLS("acme")["tls.crt"]).NotTo(gomega.Equal(first["tls.crt"]))
-	h.Expect(h.verifyError("acme", told["ca.crt"], "acme."+h.namespace+".svc")).To(gomega.BeEmpty())
+	h.Expect(h.verifyError("acme", published["ca.crt"], "acme."+h.namespace+".svc")).To(gomega.BeEmpty())
 }
 
 func TestUnconstrainedCAIsReissuedWithConstraints(t *testing.T) {
@@ -211,41 +211,41 @@ func TestUnconstrainedCAIsReissuedWithConstraints(t *testing.T) {
 	h.stop()
 	host := "acme." + h.namespace + ".svc"
 	earlier := time.Now().Add(-10 * day)
-	open, err := pki.NewAuthority(earlier)
+	unconstrained, err := pki.NewAuthority(earlier)
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := pki.ParseAuthority(open)
+	ca, err := pki.ParseAuthority(unconstrained)
 	if err != nil {
 		t.Fatal(err)
 	}
-	leaf, err := opened.Issue([]string{host, "acme." + h.namespace, "acme"}, earlier)
+	leaf, err := ca.Issue([]string{host, "acme." + h.namespace, "acme"}, earlier)
 	if err != nil {
 		t.Fatal(err)
 	}
 	mustUpdate(h, authority.SecretName, &corev1.Secret{}, func(secret *corev1.Secret) {
-		secret.Data = map[string][]byte{"tls.crt": open.Certificate, "tls.key": open.Key, "ca.crt": open.Certificate}
+		secret.Data = map[string][]byte{"tls.crt": unconstrained.Certificate, "tls.key": unconstrained.Key, "ca.crt": unconstrained.Certificate}
 	})
 	mustUpdate(h, "acme-serving-tls", &corev1.Secret{}, func(secret *corev1.Secret) {
-		secret.Data = map[string][]byte{"tls.crt": leaf.Certificate, "tls.key": leaf.Key, "ca.crt": open.Certificate}
+		secret.Data = map[string][]byte{"tls.crt": leaf.Certificate, "tls.key": leaf.Key, "ca.crt": unconstrained.Certificate}
 	})
 
 	h.startOperator(serverImage)
 	h.Eventually(func() []byte { return h.servedTLS("acme")["tls.crt"] }).ShouldNot(gomega.Equal(leaf.Certificate))
 	h.waitUntilIdle()
 	h.Expect(parseCertificates(t, h.servedTLS("acme")["tls.crt"])[0].DNSNames).To(gomega.Equal([]string{host, host + ".cluster.local"}))
-	h.Expect(h.verifyError("acme", open.Certificate, host)).To(gomega.BeEmpty(), "clients hold the certificate from before")
-	kept := mustGet(h, authority.SecretName, &corev1.Secret{}).Data
-	h.Expect(kept["tls.key"]).To(gomega.Equal(open.Key))
-	constrained := parseCertificates(t, kept["tls.crt"])[0]
+	h.Expect(h.verifyError("acme", unconstrained.Certificate, host)).To(gomega.BeEmpty(), "clients hold the certificate from before")
+	secretData := mustGet(h, authority.SecretName, &corev1.Secret{}).Data
+	h.Expect(secretData["tls.key"]).To(gomega.Equal(unconstrained.Key))
+	constrained := parseCertificates(t, secretData["tls.crt"])[0]
 	h.Expect(constrained.PermittedDNSDomains).To(gomega.ConsistOf("svc", "cluster.local"))
 	h.Expect(constrained.PermittedDNSDomainsCritical).To(gomega.BeTrue())
-	h.Expect(h.verifyError("acme", kept["tls.crt"], host+".cluster.local")).To(gomega.BeEmpty())
+	h.Expect(h.verifyError("acme", secretData["tls.crt"], host+".cluster.local")).To(gomega.BeEmpty())
 
 	h.advanceAndSettle("acme", time.Hour)
-	h.Expect(h.servedTLS("acme")["ca.crt"]).To(gomega.Equal(slices.Concat(open.Certificate, kept["tls.crt"])))
+	h.Expect(h.servedTLS("acme")["ca.crt"]).To(gomega.Equal(slices.Concat(unconstrained.Certificate, secretData["tls.crt"])))
 	h.advanceAndSettle("acme", 25*time.Hour)
-	h.Eventually(func() []byte { return h.servedTLS("acme")["ca.crt"] }).Should(gomega.Equal(kept["tls.crt"]))
+	h.Eventually(func() []byte { return h.servedTLS("acme")["ca.crt"] }).Should(gomega.Equal(secretData["tls.crt"]))
 	h.expectNoWritesWhenSettled("acme")
 }
 
@@ -294,42 +294,42 @@ func TestExtraNamesChangeWithoutBreakingClients(t *testing.T) {
 	h.Eventually(func() int { return len(parseCertificates(t, h.servedTLS("acme")["ca.crt"])) }).Should(gomega.Equal(2))
 	h.waitForConditions("acme", "Ready=True Ready")
 	h.waitUntilIdle()
-	told := h.servedTLS("acme")
-	h.Expect(told["tls.crt"]).To(gomega.Equal(shared["tls.crt"]))
-	h.Eventually(func() []string { return h.eventNotes(reasonNamesPending) }).Should(gomega.ContainElement(gomega.HavePrefix("acme.example: the certificate does not cover these names until")))
+	published := h.servedTLS("acme")
+	h.Expect(published["tls.crt"]).To(gomega.Equal(shared["tls.crt"]))
+	h.Eventually(func() []string { return h.eventMessages(reasonNamesPending) }).Should(gomega.ContainElement(gomega.HavePrefix("acme.example: the certificate does not cover these names until")))
 
 	h.advanceAndSettle("acme", 25*time.Hour)
-	h.Expect(h.verifyError("acme", told["ca.crt"], host)).To(gomega.BeEmpty())
-	h.Expect(h.verifyError("acme", told["ca.crt"], "acme.example")).To(gomega.BeEmpty())
+	h.Expect(h.verifyError("acme", published["ca.crt"], host)).To(gomega.BeEmpty())
+	h.Expect(h.verifyError("acme", published["ca.crt"], "acme.example")).To(gomega.BeEmpty())
 	h.advanceAndSettle("acme", 25*time.Hour)
 	h.Eventually(func() []byte { return h.servedTLS("acme")["ca.crt"] }).Should(gomega.Equal(mustGet(h, "acme-serving-authority", &corev1.Secret{}).Data["tls.crt"]))
 
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.TLS = nil })
 	h.Eventually(func() bool { return h.get("acme-serving-authority", &corev1.Secret{}) }).Should(gomega.BeFalse())
 	h.waitUntilIdle()
-	told = h.servedTLS("acme")
-	h.Expect(h.verifyError("acme", told["ca.crt"], host)).To(gomega.BeEmpty())
+	published = h.servedTLS("acme")
+	h.Expect(h.verifyError("acme", published["ca.crt"], host)).To(gomega.BeEmpty())
 	h.advanceAndSettle("acme", 25*time.Hour)
-	h.Expect(h.verifyError("acme", told["ca.crt"], host)).To(gomega.BeEmpty())
-	h.Expect(h.verifyError("acme", told["ca.crt"], "acme.example")).NotTo(gomega.BeEmpty())
+	h.Expect(h.verifyError("acme", published["ca.crt"], host)).To(gomega.BeEmpty())
+	h.Expect(h.verifyError("acme", published["ca.crt"], "acme.example")).NotTo(gomega.BeEmpty())
 	h.advanceAndSettle("acme", 25*time.Hour)
 	h.Eventually(func() []byte { return h.servedTLS("acme")["ca.crt"] }).Should(gomega.Equal(mustGet(h, authority.SecretName, &corev1.Secret{}).Data["tls.crt"]))
 }
 
 // eventNotes returns the messages of the events with a reason.
-func (h *harness) eventNotes(reason string) []string {
+func (h *harness) eventMessages(reason string) []string {
 	h.t.Helper()
 	var list eventsv1.EventList
 	if err := h.List(h.t.Context(), &list, client.InNamespace(h.namespace)); err != nil {
 		h.t.Fatal(err)
 	}
-	var notes []string
+	var messages []string
 	for _, event := range list.Items {
 		if event.Reason == reason {
-			notes = append(notes, event.Note)
+			messages = append(messages, event.Note)
 		}
 	}
-	return notes
+	return messages
 }
 
 func TestInstanceCARejectsOtherServiceNames(t *testing.T) {

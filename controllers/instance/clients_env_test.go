@@ -20,11 +20,11 @@ func TestClientsGetURLKeyAndCABundle(t *testing.T) {
 	h.mustCreate(h.newInstance("acme"))
 	h.waitForConditions("acme", "Ready=True Ready")
 	authority := mustGet(h, "acme-serving-tls", &corev1.Secret{}).Data["ca.crt"]
-	told := mustGet(h, "acme-app-default", &corev1.Secret{}).Data
-	h.Expect(told).To(gomega.HaveLen(4))
-	h.Expect(told).To(gomega.HaveKeyWithValue("url", []byte("https://acme."+h.namespace+".svc")))
-	h.Expect(told).To(gomega.HaveKeyWithValue("id", []byte("default")))
-	h.Expect(told).To(gomega.HaveKeyWithValue("ca.crt", authority))
+	published := mustGet(h, "acme-app-default", &corev1.Secret{}).Data
+	h.Expect(published).To(gomega.HaveLen(4))
+	h.Expect(published).To(gomega.HaveKeyWithValue("url", []byte("https://acme."+h.namespace+".svc")))
+	h.Expect(published).To(gomega.HaveKeyWithValue("id", []byte("default")))
+	h.Expect(published).To(gomega.HaveKeyWithValue("ca.crt", authority))
 	h.Expect(mustGet(h, "acme-ca", &corev1.ConfigMap{}).Data).To(gomega.Equal(map[string]string{"ca.crt": string(authority)}))
 
 	pair, own := newTLSPair(t, time.Now())
@@ -38,7 +38,7 @@ func TestClientsGetURLKeyAndCABundle(t *testing.T) {
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.TLS.SecretRef.Name = "public" })
 	h.Eventually(func() map[string][]byte { return mustGet(h, "acme-app-default", &corev1.Secret{}).Data }).ShouldNot(gomega.HaveKey("ca.crt"))
 	h.Eventually(func() bool { return h.get("acme-ca", &corev1.ConfigMap{}) }).Should(gomega.BeFalse(), "who is trusted by all needs no telling")
-	h.Expect(mustGet(h, "acme-app-default", &corev1.Secret{}).Data["key"]).To(gomega.Equal(told["key"]))
+	h.Expect(mustGet(h, "acme-app-default", &corev1.Secret{}).Data["key"]).To(gomega.Equal(published["key"]))
 }
 
 // TestClientSecretsArePublishedWithoutCertificate checks that clients trust the CA of

@@ -128,7 +128,7 @@ func (h *harness) createForCompetingWriter(kind string) {
 // values, and the status reports the result.
 func (h *harness) compete(kinds ...string) {
 	h.t.Helper()
-	counted := len(h.writes.all())
+	writesBefore := len(h.writes.all())
 	ctx, cancel := context.WithTimeout(h.t.Context(), competitionDuration)
 	defer cancel()
 	changes := make([]int, len(kinds))
@@ -138,20 +138,20 @@ func (h *harness) compete(kinds ...string) {
 	}
 	group.Wait()
 	h.waitUntilIdleFor(time.Second)
-	written := h.writes.all()[counted:]
+	writes := h.writes.all()[writesBefore:]
 	for i, kind := range kinds {
-		answers := 0
-		for _, write := range written {
+		responses := 0
+		for _, write := range writes {
 			if strings.Contains(write, "/"+strings.ToLower(kind)) {
-				answers++
+				responses++
 			}
 		}
-		h.t.Logf("%s: %d changes by the rival in %s, %d writes by the operator", kind, changes[i], competitionDuration, answers)
+		h.t.Logf("%s: %d changes by the rival in %s, %d writes by the operator", kind, changes[i], competitionDuration, responses)
 		if changes[i] < 2 {
 			h.t.Errorf("%s: the operator did not put back what the rival changed", kind)
 		}
-		if answers > 4*changes[i] {
-			h.t.Errorf("%s: %d writes by the operator for %d changes by the rival", kind, answers, changes[i])
+		if responses > 4*changes[i] {
+			h.t.Errorf("%s: %d writes by the operator for %d changes by the rival", kind, responses, changes[i])
 		}
 	}
 }
@@ -159,11 +159,11 @@ func (h *harness) compete(kinds ...string) {
 // competeOn runs the competing writer of a kind until the context ends, and returns the
 // number of changes it made.
 func (h *harness) competeOn(ctx context.Context, kind string) (changes int) {
-	rival, desired := h.competingClient(), h.competingObject(kind)
+	competitor, desired := h.competingClient(), h.competingObject(kind)
 	version := ""
 	for ctx.Err() == nil {
 		object := desired.DeepCopy()
-		err := rival.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("rival"), client.ForceOwnership)
+		err := competitor.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("rival"), client.ForceOwnership)
 		if err != nil && ctx.Err() == nil {
 			h.t.Errorf("the rival's %s: %v", kind, err)
 			return changes
@@ -181,11 +181,11 @@ func (h *harness) competeOn(ctx context.Context, kind string) (changes int) {
 func (h *harness) competingClient() client.Client {
 	cluster := controlplanetest.Get(h.t).AdminConfig()
 	cluster.QPS = -1
-	rival, err := client.New(cluster, client.Options{Scheme: h.Scheme()})
+	competitor, err := client.New(cluster, client.Options{Scheme: h.Scheme()})
 	if err != nil {
 		panic(err)
 	}
-	return rival
+	return competitor
 }
 
 func (h *harness) competingObject(kind string) *unstructured.Unstructured {
@@ -210,7 +210,7 @@ func TestCompetingWriterOnInstanceLoses(t *testing.T) {
 	h.mustCreate(h.newExternalInstance("acme"))
 	h.waitForConditions("acme", "Ready=True Ready")
 	h.waitUntilIdle()
-	before, counted := h.snapshot(), len(h.writes.all())
+	before, writesBefore := h.snapshot(), len(h.writes.all())
 	changes := 0
 	for end := time.Now().Add(competitionDuration); time.Now().Before(end); time.Sleep(competitionInterval) {
 		h.updateInstance("acme", func(instance *v1alpha1.Instance) {
@@ -224,7 +224,7 @@ func TestCompetingWriterOnInstanceLoses(t *testing.T) {
 	if diff := cmp.Diff(before, h.snapshot()); diff != "" {
 		t.Errorf("what the rival left (-before +after):\n%s", diff)
 	}
-	writes := h.writes.all()[counted:]
+	writes := h.writes.all()[writesBefore:]
 	t.Logf("%d changes by the rival in %s, %d writes by the operator", changes, competitionDuration, len(writes))
 	for _, write := range writes {
 		if !strings.HasSuffix(write, "/instances/acme/status") {

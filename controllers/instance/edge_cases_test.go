@@ -32,9 +32,9 @@ func TestDeletionKeepsUnadoptedData(t *testing.T) {
 	h.waitForConditions("acme", "Ready=True Ready")
 	h.deleteInstance("acme")
 
-	stranger := h.newInstance("acme")
-	stranger.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
-	h.mustCreate(stranger)
+	second := h.newInstance("acme")
+	second.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
+	h.mustCreate(second)
 	h.waitForConditions("acme", "Stalled=True DataNotOwned")
 	h.deleteInstance("acme")
 	h.waitUntilIdle()
@@ -73,13 +73,13 @@ func TestDeletedClaimStallsInstance(t *testing.T) {
 
 func TestForeignSecretIsNeitherReadNorChanged(t *testing.T) {
 	h := newHarness(t)
-	foreign := &corev1.Secret{ObjectMeta: objectMeta(h.namespace, "acme-app-default"), StringData: map[string]string{"key": "foreign"}}
-	foreign.Labels = resources.Labels(h.newInstance("acme"))
-	h.mustCreate(foreign)
+	foreignSecret := &corev1.Secret{ObjectMeta: objectMeta(h.namespace, "acme-app-default"), StringData: map[string]string{"key": "foreign"}}
+	foreignSecret.Labels = resources.Labels(h.newInstance("acme"))
+	h.mustCreate(foreignSecret)
 	h.mustCreate(h.newInstance("acme"))
 	h.waitForConditions("acme", "Stalled=True ObjectNotOwned")
 	h.Expect(h.get("acme-credentials", &corev1.Secret{})).To(gomega.BeFalse(), "a foreign key grants no access")
-	h.Expect(mustGet(h, "acme-app-default", &corev1.Secret{}).ResourceVersion).To(gomega.Equal(foreign.ResourceVersion))
+	h.Expect(mustGet(h, "acme-app-default", &corev1.Secret{}).ResourceVersion).To(gomega.Equal(foreignSecret.ResourceVersion))
 }
 
 // TestForeignApplicationSecretDoesNotBlockOthers checks that the other applications get
@@ -108,25 +108,25 @@ func TestPinFromNewerOperatorIsKept(t *testing.T) {
 	h.waitForConditions("acme", "Ready=True Ready")
 	h.Eventually(func() error {
 		deployment := mustGet(h, "acme", &appsv1.Deployment{})
-		noted := deployment.Annotations[resources.RolloutAnnotation]
-		deployment.Annotations[resources.RolloutAnnotation] = strings.ReplaceAll(noted,
+		state := deployment.Annotations[resources.RolloutAnnotation]
+		deployment.Annotations[resources.RolloutAnnotation] = strings.ReplaceAll(state,
 			fmt.Sprintf(`"revision":%d`, resources.Revision), fmt.Sprintf(`"revision":%d`, resources.Revision+1))
 		return h.Update(t.Context(), deployment)
 	}).Should(gomega.Succeed())
 	h.Eventually(func() int32 { return mustGet(h, "acme", &v1alpha1.Instance{}).Status.Server.Revision }).Should(gomega.Equal(resources.Revision + 1))
-	memory := func() string {
+	memoryLimit := func() string {
 		container := mustGet(h, "acme", &appsv1.Deployment{}).Spec.Template.Spec.Containers[0]
 		return container.Resources.Limits.Memory().String()
 	}
-	before := memory()
+	before := memoryLimit()
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Spec.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: mustQuantity("3Gi")}}
 	})
 	h.waitUntilIdle()
-	h.Expect(memory()).To(gomega.Equal(before))
+	h.Expect(memoryLimit()).To(gomega.Equal(before))
 	h.Expect(h.conditionLines("acme")).To(gomega.ContainElement("Ready=True Ready"))
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Rollout.Pause = false })
-	h.Eventually(memory).Should(gomega.Equal("3Gi"))
+	h.Eventually(memoryLimit).Should(gomega.Equal("3Gi"))
 }
 
 func TestKeyIsCreatedOnceWithStaleCache(t *testing.T) {
@@ -136,13 +136,13 @@ func TestKeyIsCreatedOnceWithStaleCache(t *testing.T) {
 	acme := mustGet(h, "acme", &v1alpha1.Instance{})
 	before := mustGet(h, "acme-app-default", &corev1.Secret{}).Data["key"]
 	// This scope has seen none of the owned objects, as right after a restart.
-	means := &h.reconciler.deps
-	s := newScope(means, acme.DeepCopy(), inventory.New(means.Clients, acme), time.Now())
+	deps := &h.reconciler.deps
+	s := newScope(deps, acme.DeepCopy(), inventory.New(deps.Clients, acme), time.Now())
 	if err := problem.FirstTransient(s.Run(t.Context())); err != nil && !problem.IsConflict(err) {
 		t.Fatal(err)
 	}
 	input := resources.Input{Instance: acme}
-	set := inventory.New(means.Clients, acme)
+	set := inventory.New(deps.Clients, acme)
 	err := set.Create(t.Context(), resources.BuildApplicationSecret(input, v1alpha1.Application{Name: "default"}, pki.NewApplicationKey()))
 	if !problem.IsConflict(err) {
 		t.Errorf("creating the key again: got %v, want a conflict", err)
@@ -176,10 +176,10 @@ func TestPreflightQuotaFailureStallsWhilePodsServe(t *testing.T) {
 	h := newHarness(t)
 	h.mustCreate(h.newInstance("acme"))
 	h.waitForConditions("acme", "Ready=True Ready")
-	none := corev1.ResourceList{"count/jobs.batch": mustQuantity("0")}
-	quota := &corev1.ResourceQuota{ObjectMeta: objectMeta(h.namespace, "none"), Spec: corev1.ResourceQuotaSpec{Hard: none}}
+	zeroJobs := corev1.ResourceList{"count/jobs.batch": mustQuantity("0")}
+	quota := &corev1.ResourceQuota{ObjectMeta: objectMeta(h.namespace, "none"), Spec: corev1.ResourceQuotaSpec{Hard: zeroJobs}}
 	h.mustCreate(quota)
-	quota.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none}
+	quota.Status = corev1.ResourceQuotaStatus{Hard: zeroJobs, Used: zeroJobs}
 	if err := h.Status().Update(t.Context(), quota); err != nil {
 		t.Fatal(err)
 	}
@@ -197,8 +197,8 @@ func TestDeletedDeploymentIsRecreated(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Eventually(func() bool {
-		again := &appsv1.Deployment{}
-		return h.get("acme", again) && again.UID != deployment.UID
+		recreated := &appsv1.Deployment{}
+		return h.get("acme", recreated) && recreated.UID != deployment.UID
 	}).Should(gomega.BeTrue())
 	h.waitForConditions("acme", "Ready=True Ready")
 }

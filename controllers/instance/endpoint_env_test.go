@@ -65,11 +65,11 @@ func TestReadyInstanceIsNotProbedAgain(t *testing.T) {
 	h.mustCreate(h.newExternalInstance("acme"))
 	h.waitForConditions("acme", "Ready=True Ready")
 	h.waitUntilIdle()
-	calls := func() (calls int) {
-		h.cluster.update(func(c *fakeCluster) { calls = c.probeCount })
-		return calls
+	probes := func() (probes int) {
+		h.cluster.update(func(c *fakeCluster) { probes = c.probeCount })
+		return probes
 	}
-	before := calls()
+	before := probes()
 	if before == 0 {
 		t.Fatal("it became ready without a call: nothing is counted")
 	}
@@ -84,7 +84,7 @@ func TestReadyInstanceIsNotProbedAgain(t *testing.T) {
 		t.Fatal("the restarted operator did not reconcile the Instance")
 	}
 	h.waitForConditions("acme", "Ready=True Ready")
-	h.Expect(calls()).To(gomega.Equal(before))
+	h.Expect(probes()).To(gomega.Equal(before))
 }
 
 func TestInstanceIsProbedAgainAfterPodsReturn(t *testing.T) {

@@ -21,13 +21,13 @@ func TestFailedWritePrunesNothing(t *testing.T) {
 	h.mustCreate(h.newExternalInstance("acme"))
 	h.waitForConditions("acme", "Ready=True Ready")
 	service := mustGet(h, "acme", &corev1.Service{}).UID
-	refused := make(chan struct{}, 1000)
+	rejected := make(chan struct{}, 1000)
 	h.writes.rejectWrites(func(request *http.Request) error {
 		if !strings.Contains(request.URL.Path, "/configmaps/") {
 			return nil
 		}
 		select {
-		case refused <- struct{}{}:
+		case rejected <- struct{}{}:
 		default:
 		}
 		return errors.New("the API server is not itself")
@@ -36,7 +36,7 @@ func TestFailedWritePrunesNothing(t *testing.T) {
 		instance.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"https://portal.example"}}
 	})
 	for range 3 {
-		<-refused
+		<-rejected
 	}
 	h.Expect(mustGet(h, "acme", &corev1.Service{}).UID).To(gomega.Equal(service), "clients lost their address")
 	h.Expect(h.get("acme-config", &corev1.ConfigMap{})).To(gomega.BeTrue())

@@ -95,10 +95,10 @@ func newFakeCluster(t testing.TB, writer client.Client, namespace string) *fakeC
 }
 
 // update changes the state of the simulated cluster.
-func (c *fakeCluster) update(how func(*fakeCluster)) {
+func (c *fakeCluster) update(change func(*fakeCluster)) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	how(c)
+	change(c)
 }
 
 func (c *fakeCluster) tickInterval() time.Duration {
@@ -110,8 +110,8 @@ func (c *fakeCluster) tickInterval() time.Duration {
 func (c *fakeCluster) tick(ctx context.Context) error {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	for _, act := range []func(context.Context) error{c.bindVolumes, c.runJobs, c.runWorkloads} {
-		if err := act(ctx); err != nil {
+	for _, step := range []func(context.Context) error{c.bindVolumes, c.runJobs, c.runWorkloads} {
+		if err := step(ctx); err != nil {
 			return err
 		}
 	}
@@ -276,20 +276,20 @@ func (c *fakeCluster) runDeployments(ctx context.Context, deployments []appsv1.D
 // if they are broken, whose earlier pods keep running while the deadline passes
 // immediately.
 func (c *fakeCluster) deploymentStatus(deployment *appsv1.Deployment) appsv1.DeploymentStatus {
-	wanted := ptr.Deref(deployment.Spec.Replicas, 1)
+	desired := ptr.Deref(deployment.Spec.Replicas, 1)
 	status := appsv1.DeploymentStatus{
 		ObservedGeneration: deployment.Generation,
-		Replicas:           wanted, UpdatedReplicas: wanted, ReadyReplicas: wanted, AvailableReplicas: wanted,
+		Replicas:           desired, UpdatedReplicas: desired, ReadyReplicas: desired, AvailableReplicas: desired,
 		Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentProgressing, Status: corev1.ConditionTrue, Reason: "NewReplicaSetAvailable"}},
 	}
-	if wanted == 0 || !c.brokenTemplate(deployment.Spec.Template) {
+	if desired == 0 || !c.brokenTemplate(deployment.Spec.Template) {
 		return status
 	}
-	kept := deployment.Status.AvailableReplicas
+	available := deployment.Status.AvailableReplicas
 	if deployment.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
-		kept = 0
+		available = 0
 	}
-	status.Replicas, status.UpdatedReplicas, status.ReadyReplicas, status.AvailableReplicas = kept+1, 1, kept, kept
+	status.Replicas, status.UpdatedReplicas, status.ReadyReplicas, status.AvailableReplicas = available+1, 1, available, available
 	status.Conditions[0].Status, status.Conditions[0].Reason = corev1.ConditionFalse, "ProgressDeadlineExceeded"
 	if c.deadlinePending {
 		status.Conditions[0].Status, status.Conditions[0].Reason = corev1.ConditionTrue, "ReplicaSetUpdated"
@@ -359,9 +359,9 @@ func (c *fakeCluster) ensurePod(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	said := pod.Status.DeepCopy()
+	before := pod.Status.DeepCopy()
 	pod.Status.Phase, pod.Status.Conditions, pod.Status.ContainerStatuses = c.brokenPodStatus.Phase, c.brokenPodStatus.Conditions, c.brokenPodStatus.ContainerStatuses
-	if equality.Semantic.DeepEqual(said, &pod.Status) {
+	if equality.Semantic.DeepEqual(before, &pod.Status) {
 		return nil
 	}
 	return c.client.Status().Update(ctx, pod)
@@ -402,10 +402,10 @@ func unreadyPodStatus() corev1.PodStatus {
 
 // unschedulablePodStatus returns the status of a pod that no node has accepted for some
 // time.
-func unschedulablePodStatus(ago time.Duration) corev1.PodStatus {
+func unschedulablePodStatus(age time.Duration) corev1.PodStatus {
 	return corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
-		Message: "0/3 nodes are available: 3 Insufficient memory", LastTransitionTime: metav1.NewTime(time.Now().Add(-ago).Truncate(time.Second)),
+		Message: "0/3 nodes are available: 3 Insufficient memory", LastTransitionTime: metav1.NewTime(time.Now().Add(-age).Truncate(time.Second)),
 	}}}
 }
 
@@ -481,25 +481,25 @@ func (c *fakeCluster) collectGarbage(ctx context.Context) error {
 	if err := c.client.List(ctx, &instances, client.InNamespace(c.namespace)); err != nil {
 		return err
 	}
-	there := map[types.UID]bool{}
+	exists := map[types.UID]bool{}
 	for _, instance := range instances.Items {
-		there[instance.UID] = true
+		exists[instance.UID] = true
 	}
 	for _, object := range objects {
-		if err := c.collectObject(ctx, object, there); err != nil {
+		if err := c.collectObject(ctx, object, exists); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (c *fakeCluster) collectObject(ctx context.Context, object client.Object, there map[types.UID]bool) error {
+func (c *fakeCluster) collectObject(ctx context.Context, object client.Object, exists map[types.UID]bool) error {
 	owner := metav1.GetControllerOf(object)
 	switch {
 	case object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) > 0:
 		object.SetFinalizers(nil)
 		return c.client.Update(ctx, object)
-	case owner != nil && owner.Kind == inventory.KindInstance && !there[owner.UID]:
+	case owner != nil && owner.Kind == inventory.KindInstance && !exists[owner.UID]:
 		uid := object.GetUID()
 		return client.IgnoreNotFound(c.client.Delete(ctx, object, client.Preconditions{UID: &uid}, client.PropagationPolicy(metav1.DeletePropagationBackground)))
 	}

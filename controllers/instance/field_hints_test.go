@@ -106,11 +106,11 @@ func (h *harness) baseSpecs() map[string]map[string]any {
 
 // newObject returns an object of alternating names and values.
 func newObject(namesAndValues ...any) map[string]any {
-	made := map[string]any{}
+	object := map[string]any{}
 	for i := 0; i < len(namesAndValues); i += 2 {
-		made[namesAndValues[i].(string)] = namesAndValues[i+1]
+		object[namesAndValues[i].(string)] = namesAndValues[i+1]
 	}
-	return made
+	return object
 }
 
 func zoneAffinity(zone string) map[string]any {

@@ -40,9 +40,9 @@ type pathElement struct {
 // String returns the path of a field as used by hints: spec.plans[].name.
 func (f field) String() string {
 	path := "spec"
-	for _, node := range f.path {
-		path += "." + node.name
-		if node.isList {
+	for _, element := range f.path {
+		path += "." + element.name
+		if element.isList {
 			path += "[]"
 		}
 	}
@@ -74,9 +74,9 @@ func listFields(spec *schema) []field {
 	return listFieldsUnder(field{}, spec)
 }
 
-func listFieldsUnder(parent field, of *schema) []field {
+func listFieldsUnder(parent field, schema *schema) []field {
 	var fields []field
-	for _, child := range parent.children(of) {
+	for _, child := range parent.children(schema) {
 		if child.isLeaf() {
 			fields = append(fields, child)
 			continue
@@ -87,11 +87,11 @@ func listFieldsUnder(parent field, of *schema) []field {
 }
 
 // children returns the nested fields of a field with a schema.
-func (f field) children(of *schema) []field {
+func (f field) children(schema *schema) []field {
 	var children []field
-	for _, name := range slices.Sorted(maps.Keys(of.Properties)) {
-		property := of.Properties[name]
-		next := pathElement{name: name, required: slices.Contains(of.Required, name), schema: &property}
+	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
+		property := schema.Properties[name]
+		next := pathElement{name: name, required: slices.Contains(schema.Required, name), schema: &property}
 		if f.String() == "spec.storage" {
 			next.required = true // each kind may be unset, but only in favor of another
 		}
@@ -160,13 +160,13 @@ func (f field) removableIndex() int {
 // withValue returns a copy of a spec with the field set to a value.
 func (f field) withValue(spec map[string]any, value any) (map[string]any, error) {
 	spec = runtime.DeepCopyJSON(spec)
-	within, err := f.descend(spec, len(f.path)-1)
+	parent, err := f.descend(spec, len(f.path)-1)
 	if err != nil {
 		return nil, err
 	}
-	within[f.last().name] = value
+	parent[f.last().name] = value
 	if f.last().isList {
-		within[f.last().name] = []any{value}
+		parent[f.last().name] = []any{value}
 	}
 	return spec, nil
 }
@@ -175,52 +175,52 @@ func (f field) withValue(spec map[string]any, value any) (map[string]any, error)
 // optional part.
 func (f field) without(spec map[string]any) (map[string]any, error) {
 	spec = runtime.DeepCopyJSON(spec)
-	place := f.removableIndex()
-	within, err := f.descend(spec, place)
+	index := f.removableIndex()
+	parent, err := f.descend(spec, index)
 	if err != nil {
 		return nil, err
 	}
-	delete(within, f.path[place].name)
+	delete(parent, f.path[index].name)
 	return spec, nil
 }
 
 // descend follows the first nodes of the path into a spec and returns the object there.
 // It creates missing objects with their required fields.
 func (f field) descend(spec map[string]any, nodes int) (map[string]any, error) {
-	within := spec
-	for i, node := range f.path[:nodes] {
-		if within[node.name] == nil {
-			made, err := minimalValue(field{f.path[:i+1]})
+	current := spec
+	for i, element := range f.path[:nodes] {
+		if current[element.name] == nil {
+			created, err := minimalValue(field{f.path[:i+1]})
 			if err != nil {
 				return nil, err
 			}
-			within[node.name] = made
+			current[element.name] = created
 		}
-		if node.isList {
-			within = within[node.name].([]any)[0].(map[string]any)
+		if element.isList {
+			current = current[element.name].([]any)[0].(map[string]any)
 		} else {
-			within = within[node.name].(map[string]any)
+			current = current[element.name].(map[string]any)
 		}
 	}
-	return within, nil
+	return current, nil
 }
 
 // minimalValue returns a value for a field with only its required fields.
-func minimalValue(of field) (value any, err error) {
-	if of.isLeaf() {
-		value, _, err = of.sampleValues()
+func minimalValue(f field) (value any, err error) {
+	if f.isLeaf() {
+		value, _, err = f.sampleValues()
 	} else {
-		value, err = minimalObject(of)
+		value, err = minimalObject(f)
 	}
-	if of.last().isList {
+	if f.last().isList {
 		return []any{value}, err
 	}
 	return value, err
 }
 
-func minimalObject(of field) (map[string]any, error) {
-	made := map[string]any{}
-	for _, child := range of.children(of.last().schema) {
+func minimalObject(f field) (map[string]any, error) {
+	object := map[string]any{}
+	for _, child := range f.children(f.last().schema) {
 		if !child.last().required {
 			continue
 		}
@@ -228,7 +228,7 @@ func minimalObject(of field) (map[string]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		made[child.last().name] = value
+		object[child.last().name] = value
 	}
-	return made, nil
+	return object, nil
 }

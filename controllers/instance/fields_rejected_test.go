@@ -29,20 +29,20 @@ func TestImmutableSpecFieldsRejectChanges(t *testing.T) {
 // checkRejectedField returns an error unless the API server rejects a field that cannot
 // change or be set.
 func (h *harness) checkRejectedField(f field) error {
-	course, err := h.fieldSpecsFor(f)
+	specs, err := h.fieldSpecsFor(f)
 	if err != nil {
 		return err
 	}
 	hint := fieldHints[f.String()]
 	if hint.rejection != "" {
-		err := h.Create(h.t.Context(), h.unstructuredInstance("refused", course.first), client.DryRunAll)
+		err := h.Create(h.t.Context(), h.unstructuredInstance("refused", specs.first), client.DryRunAll)
 		if err == nil || !strings.Contains(err.Error(), hint.rejection) {
 			return fmt.Errorf("got %w, want %q", err, hint.rejection)
 		}
 		return nil
 	}
-	for _, from := range []map[string]any{course.unset, course.first, course.second} {
-		for _, to := range []map[string]any{course.unset, course.first, course.second} {
+	for _, from := range []map[string]any{specs.unset, specs.first, specs.second} {
+		for _, to := range []map[string]any{specs.unset, specs.first, specs.second} {
 			if err := h.expectRejected(from, to); err != nil {
 				return err
 			}

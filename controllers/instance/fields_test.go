@@ -71,66 +71,66 @@ func TestEveryHintMatchesSpecField(t *testing.T) {
 type fieldSpecs struct{ unset, first, second map[string]any }
 
 // fieldSpecsFor returns the specs for a field. unset is nil for a required field.
-func (h *harness) fieldSpecsFor(f field) (c fieldSpecs, err error) {
+func (h *harness) fieldSpecsFor(f field) (specs fieldSpecs, err error) {
 	kind := "external"
 	if f.path[0].name == "storage" {
 		kind = f.path[1].name
 	}
-	ground := h.baseSpecs()[kind]
-	if ground == nil {
-		return c, fmt.Errorf("there is no ground to try it on: add one for storage of kind %s to grounds", kind)
+	base := h.baseSpecs()[kind]
+	if base == nil {
+		return specs, fmt.Errorf("there is no ground to try it on: add one for storage of kind %s to grounds", kind)
 	}
-	maps.Copy(ground, fieldHints[f.String()].extraFields)
+	maps.Copy(base, fieldHints[f.String()].extraFields)
 	first, second, err := f.sampleValues()
 	if err != nil {
-		return c, err
+		return specs, err
 	}
-	if c.first, err = f.withValue(ground, first); err != nil {
-		return c, err
+	if specs.first, err = f.withValue(base, first); err != nil {
+		return specs, err
 	}
-	if c.second, err = f.withValue(ground, second); err != nil {
-		return c, err
+	if specs.second, err = f.withValue(base, second); err != nil {
+		return specs, err
 	}
 	if f.removableIndex() >= 0 {
-		c.unset, err = f.without(ground)
+		specs.unset, err = f.without(base)
 	}
-	return c, err
+	return specs, err
 }
 
 // checkField applies a field's specs to an Instance in turn.
 func (h *harness) checkField(f field) error {
-	course, err := h.fieldSpecsFor(f)
+	specs, err := h.fieldSpecsFor(f)
 	if err != nil {
 		return err
 	}
 	hint := fieldHints[f.String()]
 	var before string
-	if course.unset != nil {
-		if before, err = h.applySpecAndSettle(course.unset, hint); err != nil {
+	if specs.unset != nil {
+		if before, err = h.applySpecAndSettle(specs.unset, hint); err != nil {
 			return fmt.Errorf("without it: %w", err)
 		}
 	}
-	first, err := h.applySpecAndSettle(course.first, hint)
+	first, err := h.applySpecAndSettle(specs.first, hint)
 	if err != nil {
 		return fmt.Errorf("set: %w", err)
 	}
-	second, err := h.applySpecAndSettle(course.second, hint)
+	second, err := h.applySpecAndSettle(specs.second, hint)
 	if err != nil {
 		return fmt.Errorf("changed: %w", err)
 	}
 	if err := checkEffect(hint, first, second); err != nil {
 		return err
 	}
-	if _, err := h.applySpecAndWait(course.first, nil, first); err != nil {
+	if _, err := h.applySpecAndWait(specs.first, nil, first); err != nil {
 		return fmt.Errorf("changed back: %w", err)
 	}
-	if course.unset == nil {
+	if specs.unset == nil {
 		return nil
 	}
 	if hint.conditionsWhenUnset != nil {
 		before = ""
 	}
-	if _, err := h.applySpecAndWait(course.unset, hint.conditionsWhenUnset, before); err != nil {
+	if _, err := h.applySpecAndWait(specs.unset, hint.conditionsWhenUnset, before); err != nil {
 		return fmt.Errorf("unset again: %w", err)
 	}
 	return nil
@@ -156,10 +156,10 @@ func (h *harness) unstructuredInstance(name string, spec map[string]any) *unstru
 
 // applySpecAndSettle applies a spec to the Instance and returns its owned objects once
 // the change has taken full effect.
-func (h *harness) applySpecAndSettle(spec map[string]any, hint fieldHint) (children string, err error) {
-	children, err = h.applySpecAndWait(spec, nil, "")
+func (h *harness) applySpecAndSettle(spec map[string]any, hint fieldHint) (objects string, err error) {
+	objects, err = h.applySpecAndWait(spec, nil, "")
 	if err != nil || hint.delayReason == "" {
-		return children, err
+		return objects, err
 	}
 	h.waitUntilIdleFor(1500 * time.Millisecond)
 	return h.applySpecAndWait(spec, nil, "")
@@ -168,37 +168,37 @@ func (h *harness) applySpecAndSettle(spec map[string]any, hint fieldHint) (child
 // applySpecAndWait applies a spec to the Instance of its kind of storage and waits until
 // the Instance shows the given conditions, or is ready if none are given. It returns the
 // owned objects; if wanted is set, it waits until they match.
-func (h *harness) applySpecAndWait(spec map[string]any, shown []string, wanted string) (children string, err error) {
+func (h *harness) applySpecAndWait(spec map[string]any, conditions []string, want string) (objects string, err error) {
 	name := slices.Collect(maps.Keys(spec["storage"].(map[string]any)))[0]
 	if err := h.applySpec(name, spec); err != nil {
 		return "", fmt.Errorf("%w: fix the hint", err)
 	}
-	if len(shown) == 0 {
-		shown = []string{"Ready=True"}
+	if len(conditions) == 0 {
+		conditions = []string{"Ready=True"}
 	}
 	var state []string
 	ctx, cancel := context.WithTimeout(h.t.Context(), eventuallyTimeout)
 	defer cancel()
 	err = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
-		if state = h.conditionLines(name); !hasAllPrefixes(state, shown) {
+		if state = h.conditionLines(name); !hasAllPrefixes(state, conditions) {
 			return false, nil
 		}
-		children = h.renderOwnedObjects(name)
-		return wanted == "" || children == wanted, nil
+		objects = h.renderOwnedObjects(name)
+		return want == "" || objects == want, nil
 	})
 	switch {
 	case err == nil:
-		return children, nil
-	case !hasAllPrefixes(state, shown):
-		return "", fmt.Errorf("shows %q, want %q: %s", state, shown, h.conditionMessage(name, v1alpha1.ConditionReady))
+		return objects, nil
+	case !hasAllPrefixes(state, conditions):
+		return "", fmt.Errorf("shows %q, want %q: %s", state, conditions, h.conditionMessage(name, v1alpha1.ConditionReady))
 	}
-	return "", fmt.Errorf("children (-wanted +got):\n%s", cmp.Diff(wanted, children))
+	return "", fmt.Errorf("children (-wanted +got):\n%s", cmp.Diff(want, objects))
 }
 
 // hasAllPrefixes reports whether each prefix matches a line.
-func hasAllPrefixes(lines, beginnings []string) bool {
-	return !slices.ContainsFunc(beginnings, func(beginning string) bool {
-		return !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, beginning) })
+func hasAllPrefixes(lines, prefixes []string) bool {
+	return !slices.ContainsFunc(prefixes, func(prefix string) bool {
+		return !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, prefix) })
 	})
 }
 

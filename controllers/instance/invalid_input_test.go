@@ -136,9 +136,9 @@ func TestInvalidSpecIsRejectedOnUpdate(t *testing.T) {
 	class := "fast"
 	h.mustCreate(h.newInstance("embedded"))
 	h.mustCreate(h.newExternalInstance("external"))
-	classed := h.newInstance("classed")
-	classed.Spec.Storage.Embedded.StorageClassName = &class
-	h.mustCreate(classed)
+	withClass := h.newInstance("classed")
+	withClass.Spec.Storage.Embedded.StorageClassName = &class
+	h.mustCreate(withClass)
 	for name, test := range map[string]struct {
 		instance string
 		change   func(*v1alpha1.Instance)
@@ -248,8 +248,8 @@ func TestPreflightIsRerunWhenResultIsLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Eventually(func() bool {
-		again := &batchv1.Job{}
-		return h.get(job.Name, again) && again.UID != job.UID
+		recreated := &batchv1.Job{}
+		return h.get(job.Name, recreated) && recreated.UID != job.UID
 	}).Should(gomega.BeTrue())
 	h.cluster.update(func(c *fakeCluster) { c.jobsPaused = false })
 	h.waitForConditions("acme", "Ready=True Ready")
@@ -322,7 +322,7 @@ func newTLSPair(t testing.TB, at time.Time) (pair pki.KeyPair, authority []byte)
 
 func TestInvalidTLSSecretKeepsServingPreviousCertificate(t *testing.T) {
 	h := newHarness(t)
-	good, authority := newTLSPair(t, time.Now())
+	valid, authority := newTLSPair(t, time.Now())
 	other, otherAuthority := newTLSPair(t, time.Now())
 	expired, expiredAuthority := newTLSPair(t, time.Now().AddDate(-1, 0, 0))
 
@@ -332,23 +332,23 @@ func TestInvalidTLSSecretKeepsServingPreviousCertificate(t *testing.T) {
 	h.waitForConditions("acme", "Ready=False TLSSecretNotFound", "Reconciling=True TLSSecretNotFound")
 	h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("Secret own-tls does not exist"))
 
-	h.applyTLSSecret("own-tls", good.Certificate, good.Key, authority)
+	h.applyTLSSecret("own-tls", valid.Certificate, valid.Key, authority)
 	h.waitForConditions("acme", "Ready=True Ready")
 	for _, test := range []struct {
 		name                        string
 		certificate, key, authority []byte
 		want                        string
 	}{
-		{"rubbish", []byte("rubbish"), good.Key, authority, "tls.crt: PEM data does not contain a certificate"},
-		{"another key", good.Certificate, other.Key, authority, "tls.key is not the private key"},
+		{"rubbish", []byte("rubbish"), valid.Key, authority, "tls.crt: PEM data does not contain a certificate"},
+		{"another key", valid.Certificate, other.Key, authority, "tls.key is not the private key"},
 		{"expired", expired.Certificate, expired.Key, expiredAuthority, "expired at"},
-		{"another authority", good.Certificate, good.Key, otherAuthority, "ca.crt did not issue"},
-		{"no key", good.Certificate, nil, authority, "tls.key is not the private key"},
+		{"another authority", valid.Certificate, valid.Key, otherAuthority, "ca.crt did not issue"},
+		{"no key", valid.Certificate, nil, authority, "tls.key is not the private key"},
 	} {
 		h.applyTLSSecret("own-tls", test.certificate, test.key, test.authority)
 		h.waitForConditions("acme", "Ready=False TLSSecretInvalid", "Stalled=True TLSSecretInvalid", "Available=True Serving")
 		h.Eventually(func() string { return h.conditionMessage("acme", "Ready") }).Should(gomega.ContainSubstring(test.want), test.name)
-		h.Expect(mustGet(h, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(good.Certificate), "the last good one serves")
+		h.Expect(mustGet(h, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(valid.Certificate), "the last good one serves")
 	}
 	h.applyTLSSecret("own-tls", other.Certificate, other.Key, otherAuthority)
 	h.waitForConditions("acme", "Ready=True Ready")
@@ -358,8 +358,8 @@ func TestInvalidTLSSecretKeepsServingPreviousCertificate(t *testing.T) {
 
 func TestTLSSecretWithoutCAMayShareInstanceName(t *testing.T) {
 	h := newHarness(t)
-	good, _ := newTLSPair(t, time.Now())
-	h.applyTLSSecret("acme-tls", good.Certificate, good.Key, nil)
+	valid, _ := newTLSPair(t, time.Now())
+	h.applyTLSSecret("acme-tls", valid.Certificate, valid.Key, nil)
 	instance := h.newInstance("acme")
 	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "acme-tls"}}
 	h.mustCreate(instance)
@@ -376,19 +376,19 @@ func TestUnwatchedSecretIsReadOnResync(t *testing.T) {
 	h := newHarness(t)
 	h.resyncPeriod = 500 * time.Millisecond
 	h.startOperator(serverImage)
-	good, authority := newTLSPair(t, time.Now())
+	valid, authority := newTLSPair(t, time.Now())
 	h.mustCreate(&corev1.Secret{
 		ObjectMeta: objectMeta(h.namespace, "own-tls"),
-		Data:       map[string][]byte{"tls.crt": good.Certificate, "tls.key": good.Key, "ca.crt": authority},
+		Data:       map[string][]byte{"tls.crt": valid.Certificate, "tls.key": valid.Key, "ca.crt": authority},
 	})
 	instance := h.newInstance("acme")
 	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "own-tls"}}
 	h.mustCreate(instance)
 	h.waitForConditions("acme", "Ready=True Ready")
-	for _, data := range [][]byte{[]byte("rubbish"), good.Certificate} {
+	for _, data := range [][]byte{[]byte("rubbish"), valid.Certificate} {
 		mustUpdate(h, "own-tls", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["tls.crt"] = data })
 		want := "Ready=True Ready"
-		if !bytes.Equal(data, good.Certificate) {
+		if !bytes.Equal(data, valid.Certificate) {
 			want = "Stalled=True TLSSecretInvalid"
 		}
 		h.waitForConditions("acme", want)

@@ -20,7 +20,7 @@ import (
 // Encrypted data is unreadable without the server's keysets.
 
 func TestLostKeysetsAreNotRegenerated(t *testing.T) {
-	for name, forget := range map[string]func(*harness){
+	for name, lose := range map[string]func(*harness){
 		"and nothing else":       func(*harness) {},
 		"with the status":        func(h *harness) { h.clearStatus("acme") },
 		"with status and server": deleteDeploymentAndStatus,
@@ -34,7 +34,7 @@ func TestLostKeysetsAreNotRegenerated(t *testing.T) {
 			if err := h.Delete(t.Context(), mustGet(h, "acme-keysets", &corev1.Secret{})); err != nil {
 				t.Fatal(err)
 			}
-			forget(h)
+			lose(h)
 			h.startOperator(serverImage)
 			h.waitForConditions("acme", "Stalled=True KeysetsLost", "Ready=False KeysetsLost")
 			h.triggerReconcile("acme")
@@ -58,7 +58,7 @@ func TestUnreadableKeysetsAreKept(t *testing.T) {
 	h := newHarness(t)
 	h.mustCreate(h.newInstance("acme"))
 	h.waitForConditions("acme", "Ready=True Ready")
-	good := mustGet(h, "acme-keysets", &corev1.Secret{}).Data
+	valid := mustGet(h, "acme-keysets", &corev1.Secret{}).Data
 	mustUpdate(h, "acme-keysets", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["lookup.json"] = []byte("rubbish") })
 	h.waitForConditions("acme", "Stalled=True KeysetsInvalid", "Available=True Serving")
 	h.Expect(h.conditionMessage("acme", "Stalled")).To(gomega.ContainSubstring("lookup keyset: not a Tink keyset"))
@@ -66,7 +66,7 @@ func TestUnreadableKeysetsAreKept(t *testing.T) {
 	h.waitUntilIdle()
 	h.Expect(mustGet(h, "acme-keysets", &corev1.Secret{}).Data).To(gomega.HaveKeyWithValue("lookup.json", []byte("rubbish")))
 	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "no pod is started that could not read its data")
-	mustUpdate(h, "acme-keysets", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data = good })
+	mustUpdate(h, "acme-keysets", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data = valid })
 	h.waitForConditions("acme", "Ready=True Ready")
 }
 

@@ -57,19 +57,19 @@ func TestKillBeforeEachWrite(t *testing.T) {
 		stride = 1
 	}
 	slots := make(chan struct{}, maxConcurrentKills)
-	within := func(name string, test func(*testing.T)) {
+	runLimited := func(name string, test func(*testing.T)) {
 		slots <- struct{}{}
 		defer func() { <-slots }()
 		t.Run(name, test)
 	}
 	var group sync.WaitGroup
-	for i, path := range scenarios {
+	for i, scenario := range scenarios {
 		group.Go(func() {
-			var peace scenarioResult
-			within(path.name, func(t *testing.T) { peace = path.runUninterrupted(t) })
-			for cut := 1 + i%max(1, min(stride, peace.writes)); cut <= peace.writes; cut += stride {
+			var uninterrupted scenarioResult
+			runLimited(scenario.name, func(t *testing.T) { uninterrupted = scenario.runUninterrupted(t) })
+			for write := 1 + i%max(1, min(stride, uninterrupted.writes)); write <= uninterrupted.writes; write += stride {
 				group.Go(func() {
-					within(fmt.Sprintf("%s, killed before write %d of %d", path.name, cut, peace.writes), func(t *testing.T) { path.runKilled(t, cut, peace) })
+					runLimited(fmt.Sprintf("%s, killed before write %d of %d", scenario.name, write, uninterrupted.writes), func(t *testing.T) { scenario.runKilled(t, write, uninterrupted) })
 				})
 			}
 		})
@@ -89,20 +89,20 @@ type scenarioResult struct {
 func (s scenario) runUninterrupted(t *testing.T) scenarioResult {
 	h, before := s.setUp(t)
 	templates := h.watchTemplates()
-	counted := len(h.writes.all())
-	for _, phase := range s.steps {
-		phase.act(h)
-		h.Eventually(func() string { return h.pendingStep(phase) }).Should(gomega.BeEmpty())
+	writesBefore := len(h.writes.all())
+	for _, step := range s.steps {
+		step.apply(h)
+		h.Eventually(func() string { return h.pendingStep(step) }).Should(gomega.BeEmpty())
 	}
 	h.waitUntilIdleFor(time.Second)
-	outcome := scenarioResult{snapshot: h.snapshot(), templates: templates(), changedSecrets: map[string]bool{}, writes: len(h.writes.all()) - counted}
-	if outcome.writes == 0 {
+	result := scenarioResult{snapshot: h.snapshot(), templates: templates(), changedSecrets: map[string]bool{}, writes: len(h.writes.all()) - writesBefore}
+	if result.writes == 0 {
 		t.Fatal("nothing was written: there is nothing to cut")
 	}
 	for name, content := range h.secretContents() {
-		outcome.changedSecrets[name] = before[name] != "" && before[name] != content
+		result.changedSecrets[name] = before[name] != "" && before[name] != content
 	}
-	return outcome
+	return result
 }
 
 func (s scenario) setUp(t *testing.T) (h *harness, secrets map[string]string) {
@@ -118,45 +118,45 @@ func (s scenario) setUp(t *testing.T) (h *harness, secrets map[string]string) {
 
 // runKilled runs the scenario with an operator that is killed before a write, and a
 // replacement.
-func (s scenario) runKilled(t *testing.T, cut int, peace scenarioResult) {
+func (s scenario) runKilled(t *testing.T, write int, uninterrupted scenarioResult) {
 	h, before := s.setUp(t)
 	templates := h.watchTemplates()
-	killed := h.killBeforeWrite(cut)
-	var left map[string]string
-	await := func(missing func() string) {
+	killed := h.killBeforeWrite(write)
+	var secretsAtKill map[string]string
+	await := func(pending func() string) {
 		h.Eventually(func() string {
 			select {
 			case <-killed:
 				killed = nil
-				left = h.replaceOperator()
+				secretsAtKill = h.replaceOperator()
 			default:
 			}
-			return missing()
+			return pending()
 		}).WithPolling(100 * time.Millisecond).Should(gomega.BeEmpty())
 	}
-	for _, phase := range s.steps {
-		phase.act(h)
-		await(func() string { return h.pendingStep(phase) })
+	for _, step := range s.steps {
+		step.apply(h)
+		await(func() string { return h.pendingStep(step) })
 	}
-	await(func() string { return cmp.Diff(peace.snapshot, h.snapshot()) })
+	await(func() string { return cmp.Diff(uninterrupted.snapshot, h.snapshot()) })
 	h.waitUntilIdleFor(300 * time.Millisecond)
-	if diff := cmp.Diff(peace.snapshot, h.snapshot()); diff != "" {
+	if diff := cmp.Diff(uninterrupted.snapshot, h.snapshot()); diff != "" {
 		t.Errorf("the end differs from that without a kill (-without +with):\n%s", diff)
 	}
-	if diff := cmp.Diff(peace.templates, templates()); diff != "" {
+	if diff := cmp.Diff(uninterrupted.templates, templates()); diff != "" {
 		t.Errorf("the pod templates on the way differ from those without a kill (-without +with):\n%s", diff)
 	}
-	if killed != nil && cut == 1 {
+	if killed != nil && write == 1 {
 		t.Error("the operator was not killed")
 	}
-	checkKeys(t, before, left, h.secretContents(), peace.changedSecrets)
+	checkKeys(t, before, secretsAtKill, h.secretContents(), uninterrupted.changedSecrets)
 }
 
 // pendingStep describes what a step waits for, and returns an empty string once the step
 // has taken effect.
-func (h *harness) pendingStep(phase scenarioStep) string {
+func (h *harness) pendingStep(step scenarioStep) string {
 	h.t.Helper()
-	if phase.done(h) {
+	if step.done(h) {
 		return ""
 	}
 	return "not yet: " + h.snapshot()
@@ -164,11 +164,11 @@ func (h *harness) pendingStep(phase scenarioStep) string {
 
 // checkKeys checks that the Secret contents from before the kill are unchanged. Contents
 // that the scenario renews may change, but only once.
-func checkKeys(t *testing.T, before, left, now map[string]string, renewed map[string]bool) {
+func checkKeys(t *testing.T, before, atKill, now map[string]string, renewed map[string]bool) {
 	t.Helper()
-	for name := range left {
-		isRenewedYet := before[name] != left[name]
-		if content, kept := now[name]; kept && content != left[name] && (!renewed[name] || isRenewedYet) {
+	for name := range atKill {
+		wasRenewed := before[name] != atKill[name]
+		if content, ok := now[name]; ok && content != atKill[name] && (!renewed[name] || wasRenewed) {
 			t.Errorf("the content of %s was there when the operator was killed, and is another now", name)
 		}
 	}
@@ -197,33 +197,33 @@ func (h *harness) killBeforeWrite(n int) (killed chan struct{}) {
 
 // replaceOperator starts a replacement for a killed operator and returns the Secret
 // contents in between.
-func (h *harness) replaceOperator() (left map[string]string) {
+func (h *harness) replaceOperator() (secrets map[string]string) {
 	h.t.Helper()
 	h.stop()
 	h.writes.rejectWrites(nil)
-	left = h.secretContents()
+	secrets = h.secretContents()
 	h.startOperator(h.image)
-	return left
+	return secrets
 }
 
 // watchTemplates watches the Deployments of the platform and returns a function that
 // lists their pod templates since, in order.
 func (h *harness) watchTemplates() (templates func() []string) {
 	h.t.Helper()
-	had := map[string][]string{}
+	history := map[string][]string{}
 	stop := h.watchObjects(&appsv1.DeploymentList{}, func(object runtime.Object) {
 		deployment := object.(*appsv1.Deployment)
 		hash := rollout.TemplateHash(deployment)
-		if last := had[deployment.Name]; len(last) == 0 || last[len(last)-1] != hash {
-			had[deployment.Name] = append(last, hash)
+		if last := history[deployment.Name]; len(last) == 0 || last[len(last)-1] != hash {
+			history[deployment.Name] = append(last, hash)
 		}
 	})
 	return func() []string {
 		stop()
 		var lines []string
 		names := &placeholders{}
-		for _, name := range slices.Sorted(maps.Keys(had)) {
-			lines = append(lines, names.normalize(fmt.Sprint(name, " ", had[name])))
+		for _, name := range slices.Sorted(maps.Keys(history)) {
+			lines = append(lines, names.normalize(fmt.Sprint(name, " ", history[name])))
 		}
 		return lines
 	}

@@ -170,55 +170,55 @@ func TestDriftIsReverted(t *testing.T) {
 	h.mustCreate(h.newExternalInstance("acme"))
 	h.waitForConditions("acme", "Ready=True Ready")
 	for name, change := range map[string]struct {
-		harm   func()
-		healed func() bool
+		drift      func()
+		isReverted func() bool
 	}{
 		"a port of the Service": {
-			harm: func() {
+			drift: func() {
 				mustUpdate(h, "acme", &corev1.Service{}, func(service *corev1.Service) { service.Spec.Ports[0].TargetPort = intstr.FromInt32(1) })
 			},
-			healed: func() bool {
+			isReverted: func() bool {
 				return mustGet(h, "acme", &corev1.Service{}).Spec.Ports[0].TargetPort == intstr.FromString("https")
 			},
 		},
 		"the number of a port of the Service": {
-			harm: func() {
+			drift: func() {
 				mustUpdate(h, "acme", &corev1.Service{}, func(service *corev1.Service) { service.Spec.Ports[0].Port = 444 })
 			},
-			healed: func() bool {
+			isReverted: func() bool {
 				ports := mustGet(h, "acme", &corev1.Service{}).Spec.Ports
 				return len(ports) == 1 && ports[0].Port == 443
 			},
 		},
 		"the image of the Deployment": {
-			harm: func() {
+			drift: func() {
 				mustUpdate(h, "acme", &appsv1.Deployment{}, func(deployment *appsv1.Deployment) {
 					deployment.Spec.Template.Spec.Containers[0].Image = "evil"
 				})
 			},
-			healed: func() bool {
+			isReverted: func() bool {
 				return mustGet(h, "acme", &appsv1.Deployment{}).Spec.Template.Spec.Containers[0].Image == serverImage
 			},
 		},
 		"the NetworkPolicy is gone": {
-			harm: func() {
+			drift: func() {
 				if err := h.Delete(t.Context(), mustGet(h, "acme", &networkingv1.NetworkPolicy{})); err != nil {
 					t.Fatal(err)
 				}
 			},
-			healed: func() bool { return h.get("acme", &networkingv1.NetworkPolicy{}) },
+			isReverted: func() bool { return h.get("acme", &networkingv1.NetworkPolicy{}) },
 		},
 		"the operator's label is gone": {
-			harm: func() {
+			drift: func() {
 				mustUpdate(h, "acme", &corev1.ServiceAccount{}, func(account *corev1.ServiceAccount) { account.Labels = nil })
 			},
-			healed: func() bool {
+			isReverted: func() bool {
 				return mustGet(h, "acme", &corev1.ServiceAccount{}).Labels[resources.ManagedByLabel] != ""
 			},
 		},
 	} {
-		change.harm()
-		h.Eventually(change.healed).Should(gomega.BeTrue(), name)
+		change.drift()
+		h.Eventually(change.isReverted).Should(gomega.BeTrue(), name)
 	}
 }
 
@@ -270,11 +270,11 @@ func TestForeignObjectStallsInstance(t *testing.T) {
 func TestReconcileWaitsForObjectsOfEarlierInstance(t *testing.T) {
 	h := newHarness(t)
 	h.cluster.update(func(c *fakeCluster) { c.namespace = "elsewhere" })
-	left := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: h.namespace, OwnerReferences: []metav1.OwnerReference{{
+	leftover := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: h.namespace, OwnerReferences: []metav1.OwnerReference{{
 		APIVersion: v1alpha1.GroupVersion.String(), Kind: "Instance", Name: "acme", UID: "earlier", Controller: new(bool),
 	}}}}
-	*left.OwnerReferences[0].Controller = true
-	h.mustCreate(left)
+	*leftover.OwnerReferences[0].Controller = true
+	h.mustCreate(leftover)
 	h.mustCreate(h.newInstance("acme"))
 	h.waitForConditions("acme", "Ready=False ObjectTerminating", "Reconciling=True ObjectTerminating")
 	h.Expect(h.kstatus("acme")).To(gomega.Equal(status.InProgressStatus))
@@ -331,9 +331,9 @@ func TestHibernatedInstanceRunsNoPodsDespiteFailures(t *testing.T) {
 
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Hibernate = true })
 	h.waitForConditions("acme", "Ready=False ModelsUnavailable", "Available=False Hibernated")
-	asleep := mustGet(h, "acme", &appsv1.Deployment{})
-	h.Expect(*asleep.Spec.Replicas).To(gomega.BeZero())
-	h.Expect(asleep.Spec.Template).To(gomega.Equal(serving.Spec.Template))
+	hibernated := mustGet(h, "acme", &appsv1.Deployment{})
+	h.Expect(*hibernated.Spec.Replicas).To(gomega.BeZero())
+	h.Expect(hibernated.Spec.Template).To(gomega.Equal(serving.Spec.Template))
 
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.TLS = nil })
 	h.waitForConditions("acme", "Stalled=True ModelsUnavailable", "Available=False Hibernated")
@@ -382,11 +382,11 @@ func TestUnadoptedDataIsKept(t *testing.T) {
 	earlier := mustGet(h, "acme", &v1alpha1.Instance{}).UID
 	h.deleteInstance("acme")
 
-	again := h.newInstance("acme")
-	again.Annotations = map[string]string{v1alpha1.AdoptAnnotation: string(earlier)}
-	again.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
-	again.Spec.Suspend = true
-	h.mustCreate(again)
+	second := h.newInstance("acme")
+	second.Annotations = map[string]string{v1alpha1.AdoptAnnotation: string(earlier)}
+	second.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
+	second.Spec.Suspend = true
+	h.mustCreate(second)
 	h.waitForConditions("acme", "Ready=False Suspended")
 	h.deleteInstance("acme")
 	claim := mustGet(h, "acme-data", &corev1.PersistentVolumeClaim{})
@@ -468,13 +468,13 @@ func TestPrinterColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := api.Get().Namespace(h.namespace).Resource("instances").Name("acme").
+	response, err := api.Get().Namespace(h.namespace).Resource("instances").Name("acme").
 		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	var table metav1.Table
-	if err := json.Unmarshal(answer, &table); err != nil {
+	if err := json.Unmarshal(response, &table); err != nil {
 		t.Fatal(err)
 	}
 	got := map[string]any{}

@@ -41,55 +41,55 @@ func (r *configMapReader) Get(_ context.Context, _ client.ObjectKey, into client
 func TestLogoIsReadOnceUntilItChanges(t *testing.T) {
 	t.Parallel()
 	const good, other = "<svg xmlns='http://www.w3.org/2000/svg'/>", "<svg xmlns='http://www.w3.org/2000/svg'><g/></svg>"
-	shown := func(content string) string {
+	dataURL := func(content string) string {
 		return branding.Logo{MediaType: "image/svg+xml", Data: []byte(content)}.DataURL()
 	}
 	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{UID: "1"}}
 	instance.Spec.Page = &v1alpha1.Page{Logo: &v1alpha1.PageLogo{ConfigMapRef: v1alpha1.ConfigMapKeyReference{Name: "acme-logo"}}}
-	means, held, configured := &dependencies{}, &configMapReader{}, ""
-	visit := func() error {
-		s := newScope(means, instance, inventory.New(inventory.Clients{}, instance), noon)
-		s.Reader = cluster.Reader{APIReader: held}
+	deps, reader, configured := &dependencies{}, &configMapReader{}, ""
+	reconcile := func() error {
+		s := newScope(deps, instance, inventory.New(inventory.Clients{}, instance), noon)
+		s.Reader = cluster.Reader{APIReader: reader}
 		s.input.Branding.Logo = configured
 		err := s.loadLogo(t.Context())
 		configured = s.input.Branding.Logo
 		return err
 	}
-	hold := func(uid types.UID, version, content string) {
-		held.configMap = corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: uid, ResourceVersion: version}, Data: map[string]string{"logo": content, "dark": other}}
+	setConfigMap := func(uid types.UID, version, content string) {
+		reader.configMap = corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{UID: uid, ResourceVersion: version}, Data: map[string]string{"logo": content, "dark": other}}
 	}
 	for _, test := range []struct {
 		name    string
 		change  func()
 		want    string // the logo in the configuration
-		refusal string
+		wantErr string
 	}{
-		{"a first one", func() { hold("u", "1", good) }, shown(good), ""},
-		{"another one", func() { hold("u", "2", other) }, shown(other), ""},
-		{"same version, recreated", func() { hold("w", "2", good) }, shown(good), ""},
-		{"under another key", func() { instance.Spec.Page.Logo.ConfigMapRef.Key = "dark" }, shown(other), ""},
-		{"changed in the configuration", func() { configured = shown(good) }, shown(other), ""},
-		{"of another Instance", func() { instance.UID = "2" }, shown(other), ""},
-		{"none", func() { instance.Spec.Page.Logo.ConfigMapRef.Key = ""; hold("w", "3", "GIF89a") }, shown(other), "not a PNG, JPEG or WebP image"},
-		{"missing", func() { instance.Spec.Page.Logo.ConfigMapRef.Key = "light" }, shown(other), "has no key light"},
+		{"a first one", func() { setConfigMap("u", "1", good) }, dataURL(good), ""},
+		{"another one", func() { setConfigMap("u", "2", other) }, dataURL(other), ""},
+		{"same version, recreated", func() { setConfigMap("w", "2", good) }, dataURL(good), ""},
+		{"under another key", func() { instance.Spec.Page.Logo.ConfigMapRef.Key = "dark" }, dataURL(other), ""},
+		{"changed in the configuration", func() { configured = dataURL(good) }, dataURL(other), ""},
+		{"of another Instance", func() { instance.UID = "2" }, dataURL(other), ""},
+		{"none", func() { instance.Spec.Page.Logo.ConfigMapRef.Key = ""; setConfigMap("w", "3", "GIF89a") }, dataURL(other), "not a PNG, JPEG or WebP image"},
+		{"missing", func() { instance.Spec.Page.Logo.ConfigMapRef.Key = "light" }, dataURL(other), "has no key light"},
 	} {
 		test.change()
-		before := held.reads
+		before := reader.reads
 		for range 3 {
-			err := visit()
-			if (err == nil) != (test.refusal == "") || err != nil && !strings.Contains(err.Error(), test.refusal) {
-				t.Errorf("%s: got error %v, want %q", test.name, err, test.refusal)
+			err := reconcile()
+			if (err == nil) != (test.wantErr == "") || err != nil && !strings.Contains(err.Error(), test.wantErr) {
+				t.Errorf("%s: got error %v, want %q", test.name, err, test.wantErr)
 			}
 			if configured != test.want {
 				t.Errorf("%s: the configuration has %q, want %q", test.name, configured, test.want)
 			}
 		}
-		if got := held.reads - before; got != 1 {
+		if got := reader.reads - before; got != 1 {
 			t.Errorf("%s: it was read %d times in three visits", test.name, got)
 		}
 	}
-	means.logoCache.delete("2")
-	if before := held.reads; visit() == nil || held.reads != before+1 {
+	deps.logoCache.delete("2")
+	if before := reader.reads; reconcile() == nil || reader.reads != before+1 {
 		t.Error("an Instance that is gone is remembered")
 	}
 }

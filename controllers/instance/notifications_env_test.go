@@ -30,7 +30,7 @@ func (h *harness) notificationFiles() map[string]string {
 	h.t.Helper()
 	files := map[string]string{}
 	for name, content := range h.secretContents() {
-		if file, is := strings.CutPrefix(name, "acme-notifications/"); is {
+		if file, ok := strings.CutPrefix(name, "acme-notifications/"); ok {
 			files[file] = content
 		}
 	}

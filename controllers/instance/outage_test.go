@@ -20,7 +20,7 @@ import (
 
 // An API server outage in the middle of a reconcile only delays the desired state.
 
-func TestOutageOfTheAPIServerOnlyDelaysReconciles(t *testing.T) {
+func TestAPIServerOutageOnlyDelaysReconciles(t *testing.T) {
 	outage := max(soakDuration(t), 10*time.Second)
 	h := newHarness(t)
 	h.SetDefaultEventuallyTimeout(eventuallyTimeout + 2*outage)
@@ -48,11 +48,11 @@ func TestOutageOfTheAPIServerOnlyDelaysReconciles(t *testing.T) {
 	}
 	time.Sleep(outage)
 	h.connection.reconnect()
-	mended := time.Now()
+	reconnectedAt := time.Now()
 
 	h.waitForConditions("acme", "Ready=True Ready")
 	h.waitForConditions("other", "Ready=True Ready")
-	t.Logf("ready %s after an outage of %s", time.Since(mended).Round(100*time.Millisecond), outage)
+	t.Logf("ready %s after an outage of %s", time.Since(reconnectedAt).Round(100*time.Millisecond), outage)
 	h.Expect(mustGet(h, "acme-config", &corev1.ConfigMap{}).Data["config.yaml"]).To(gomega.ContainSubstring("https://portal.example"))
 	h.Expect(*mustGet(h, "other", &appsv1.Deployment{}).Spec.Replicas).To(gomega.Equal(int32(3)))
 	h.Eventually(func() bool { return h.get("other", &networkingv1.NetworkPolicy{}) }).Should(gomega.BeTrue())
@@ -64,9 +64,9 @@ func TestOutageOfTheAPIServerOnlyDelaysReconciles(t *testing.T) {
 
 // disconnectAtNextWrite cuts the connection at the operator's next write.
 func (h *harness) disconnectAtNextWrite() {
-	line := h.connection
+	connection := h.connection
 	h.writes.rejectWrites(func(*http.Request) error {
-		line.disconnect()
+		connection.disconnect()
 		h.writes.rejectFunc = nil // called with the lock held
 		return errDisconnected
 	})

@@ -17,8 +17,8 @@ import (
 )
 
 // newSVG returns a logo that shows text.
-func newSVG(words string) string {
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg"><title>%s</title></svg>`, words)
+func newSVG(title string) string {
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg"><title>%s</title></svg>`, title)
 }
 
 // configuredPage returns the page configuration of acme's server.
@@ -33,11 +33,11 @@ func (h *harness) configuredPage() configv1alpha1.Page {
 // configuredLogo returns the content of acme's configured logo.
 func (h *harness) configuredLogo() string {
 	h.t.Helper()
-	found, err := branding.ParseLogo(h.configuredPage().Logo)
+	logo, err := branding.ParseLogo(h.configuredPage().Logo)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	return string(found.Data)
+	return string(logo.Data)
 }
 
 func (h *harness) createLogo(name string, binary map[string][]byte, text map[string]string) {

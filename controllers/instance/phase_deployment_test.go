@@ -23,9 +23,9 @@ func TestAnnotationChangeRestartsNoPods(t *testing.T) {
 	instance := &v1alpha1.Instance{Spec: v1alpha1.InstanceSpec{
 		Replicas: 2, Storage: v1alpha1.Storage{External: &v1alpha1.ExternalStorage{}},
 	}}
-	same := resources.Input{Instance: instance, Rollout: "a", AppliedSpec: "a", TemplateHash: "a"}
-	with := func(change func(*resources.Input)) resources.Input {
-		in := same
+	unchanged := resources.Input{Instance: instance, Rollout: "a", AppliedSpec: "a", TemplateHash: "a"}
+	modified := func(change func(*resources.Input)) resources.Input {
+		in := unchanged
 		in.Instance = instance.DeepCopy()
 		change(&in)
 		return in
@@ -35,14 +35,14 @@ func TestAnnotationChangeRestartsNoPods(t *testing.T) {
 		in   resources.Input
 		want bool
 	}{
-		"made":                    {nil, same, false},
-		"a reverted drift":        {live, same, false},
-		"a memory":                {live, with(func(in *resources.Input) { in.Rollout = "b" }), true},
-		"the spec":                {live, with(func(in *resources.Input) { in.AppliedSpec = "b" }), true},
-		"the first of a kind":     {live, with(func(in *resources.Input) { in.PreflightHash = "b" }), true},
-		"a memory and a template": {live, with(func(in *resources.Input) { in.Rollout, in.TemplateHash = "b", "b" }), false},
-		"the spec and its scale":  {live, with(func(in *resources.Input) { in.AppliedSpec, in.Instance.Spec.Replicas = "b", 3 }), false},
-		"the spec and its sleep":  {live, with(func(in *resources.Input) { in.AppliedSpec, in.Instance.Spec.Hibernate = "b", true }), false},
+		"made":                    {nil, unchanged, false},
+		"a reverted drift":        {live, unchanged, false},
+		"a memory":                {live, modified(func(in *resources.Input) { in.Rollout = "b" }), true},
+		"the spec":                {live, modified(func(in *resources.Input) { in.AppliedSpec = "b" }), true},
+		"the first of a kind":     {live, modified(func(in *resources.Input) { in.PreflightHash = "b" }), true},
+		"a memory and a template": {live, modified(func(in *resources.Input) { in.Rollout, in.TemplateHash = "b", "b" }), false},
+		"the spec and its scale":  {live, modified(func(in *resources.Input) { in.AppliedSpec, in.Instance.Spec.Replicas = "b", 3 }), false},
+		"the spec and its sleep":  {live, modified(func(in *resources.Input) { in.AppliedSpec, in.Instance.Spec.Hibernate = "b", true }), false},
 	} {
 		if got := isAnnotationOnlyChange(test.live, resources.BuildDeployment(test.in)); got != test.want {
 			t.Errorf("%s: got %v", name, got)

@@ -19,36 +19,36 @@ import (
 // delay, and that any failed check is retried once per user request.
 func TestShouldRetryPreflight(t *testing.T) {
 	t.Parallel()
-	ended := func(ago time.Duration) *batchv1.Job {
+	finishedJob := func(age time.Duration) *batchv1.Job {
 		return &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{
-			{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-ago))},
+			{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(noon.Add(-age))},
 		}}}
 	}
-	unreadable := problem.Stalled(v1alpha1.ConditionModelsReady, preflight.ReasonFailed, "no answer")
-	refused := problem.Stalled(v1alpha1.ConditionModelsReady, preflight.ReasonModelsUnavailable, "no such model")
+	noResult := problem.Stalled(v1alpha1.ConditionModelsReady, preflight.ReasonFailed, "no answer")
+	modelsUnavailable := problem.Stalled(v1alpha1.ConditionModelsReady, preflight.ReasonModelsUnavailable, "no such model")
 	for name, test := range map[string]struct {
 		job            *batchv1.Job
-		failed         *problem.Error
+		failure        *problem.Error
 		retry, retried string
 		want           bool
-		pause          time.Duration
+		requeueAfter   time.Duration
 	}{
-		"it is well":                   {ended(time.Hour), nil, "2", "1", false, 0},
+		"it is well":                   {finishedJob(time.Hour), nil, "2", "1", false, 0},
 		"it is running":                {&batchv1.Job{}, problem.Waiting("", preflight.ReasonRunning, "goes on"), "2", "1", false, 0},
-		"no answer, just now":          {ended(time.Minute), unreadable, "", "", false, 4 * time.Minute},
-		"no answer, a while ago":       {ended(5 * time.Minute), unreadable, "", "", true, time.Millisecond},
-		"no answer, and asked for":     {ended(time.Minute), unreadable, "2", "1", true, 0},
-		"no such model, for long":      {ended(time.Hour), refused, "", "", false, 0},
-		"no such model, and asked for": {ended(time.Hour), refused, "2", "1", true, 0},
-		"asked for before":             {ended(time.Hour), refused, "2", "2", false, 0},
+		"no answer, just now":          {finishedJob(time.Minute), noResult, "", "", false, 4 * time.Minute},
+		"no answer, a while ago":       {finishedJob(5 * time.Minute), noResult, "", "", true, time.Millisecond},
+		"no answer, and asked for":     {finishedJob(time.Minute), noResult, "2", "1", true, 0},
+		"no such model, for long":      {finishedJob(time.Hour), modelsUnavailable, "", "", false, 0},
+		"no such model, and asked for": {finishedJob(time.Hour), modelsUnavailable, "2", "1", true, 0},
+		"asked for before":             {finishedJob(time.Hour), modelsUnavailable, "2", "2", false, 0},
 	} {
 		s := &scope{StartedAt: noon, Instance: &v1alpha1.Instance{}}
 		s.Instance.Annotations = map[string]string{v1alpha1.RetryAnnotation: test.retry}
 		s.Instance.Status.Rollout.Retried = test.retried
-		if got := s.shouldRetryPreflight(test.job, test.failed); got != test.want || s.RequeueAfter() != test.pause {
-			t.Errorf("%s: retry %v, requeue after %s; want %v, %s", name, got, s.RequeueAfter(), test.want, test.pause)
+		if got := s.shouldRetryPreflight(test.job, test.failure); got != test.want || s.RequeueAfter() != test.requeueAfter {
+			t.Errorf("%s: retry %v, requeue after %s; want %v, %s", name, got, s.RequeueAfter(), test.want, test.requeueAfter)
 		}
-		if test.want && s.shouldRetryPreflight(test.job, test.failed) && test.retry != "" {
+		if test.want && s.shouldRetryPreflight(test.job, test.failure) && test.retry != "" {
 			t.Errorf("%s: retried twice for the same annotation", name)
 		}
 	}

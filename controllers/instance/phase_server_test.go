@@ -31,8 +31,8 @@ func TestNothingIsCreatedWithoutServerDecision(t *testing.T) {
 	t.Parallel()
 	instance := &v1alpha1.Instance{}
 	instance.Name = "acme"
-	means := &dependencies{ServerRollout: wave.New(failingReader{}, v1alpha1.ServerBuild{Image: "server:1", Revision: 1}, wave.Options{Limit: 1})}
-	s := newScope(means, instance, inventory.New(inventory.Clients{}, instance), noon)
+	deps := &dependencies{ServerRollout: wave.New(failingReader{}, v1alpha1.ServerBuild{Image: "server:1", Revision: 1}, wave.Options{Limit: 1})}
+	s := newScope(deps, instance, inventory.New(inventory.Clients{}, instance), noon)
 	failures := s.Run(t.Context())
 	if len(failures) != 1 || !errors.Is(failures[0], errCacheUnavailable) {
 		t.Errorf("got %v, want only that no server was chosen", failures)
@@ -55,8 +55,8 @@ func TestReconcilingRestartsOnServerChange(t *testing.T) {
 	t.Parallel()
 	target := v1alpha1.ServerBuild{Image: "server:2", Revision: 1}
 	for name, test := range map[string]struct {
-		image  string
-		begins bool
+		image    string
+		restarts bool
 	}{
 		"the same":     {"", false},
 		"another":      {"server:3", true},
@@ -72,12 +72,12 @@ func TestReconcilingRestartsOnServerChange(t *testing.T) {
 		if err := s.pinServer(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		begins := len(instance.Status.Conditions) == 0
+		restarted := len(instance.Status.Conditions) == 0
 		if len(instance.Status.Conditions) == 1 {
 			t.Errorf("%s: only one of both is over", name)
 		}
-		if begins != test.begins || (instance.Status.Server != target) != test.begins || s.input.Server != instance.Status.Server {
-			t.Errorf("%s: with server %v, restarted: %v", name, instance.Status.Server, begins)
+		if restarted != test.restarts || (instance.Status.Server != target) != test.restarts || s.input.Server != instance.Status.Server {
+			t.Errorf("%s: with server %v, restarted: %v", name, instance.Status.Server, restarted)
 		}
 	}
 }

@@ -15,18 +15,18 @@ import (
 // phase provides each required dependency.
 func TestDependenciesAreProvidedByEarlierPhases(t *testing.T) {
 	t.Parallel()
-	given := map[dependency]string{}
-	for _, step := range phases {
-		for _, need := range step.requires {
-			if given[need] == "" {
-				t.Errorf("%q needs %q, which no earlier step gives", step.name, need)
+	providers := map[dependency]string{}
+	for _, p := range phases {
+		for _, dep := range p.requires {
+			if providers[dep] == "" {
+				t.Errorf("%q needs %q, which no earlier step gives", p.name, dep)
 			}
 		}
-		for _, gift := range step.provides {
-			if given[gift] != "" {
-				t.Errorf("%q and %q both give %q", given[gift], step.name, gift)
+		for _, dep := range p.provides {
+			if providers[dep] != "" {
+				t.Errorf("%q and %q both give %q", providers[dep], p.name, dep)
 			}
-			given[gift] = step.name
+			providers[dep] = p.name
 		}
 	}
 }
@@ -42,8 +42,8 @@ func TestEveryKindIsOwnedByAPhase(t *testing.T) {
 			continue // data is never pruned
 		}
 		name := map[bool]string{true: resources.TLSSecretName(instance), false: "acme"}[kind.Name == inventory.KindSecret]
-		if !slices.ContainsFunc(phases, func(one phase) bool {
-			return one.owns != nil && one.owns(instance, inventory.Key{Kind: kind.Name, Name: name})
+		if !slices.ContainsFunc(phases, func(p phase) bool {
+			return p.owns != nil && p.owns(instance, inventory.Key{Kind: kind.Name, Name: name})
 		}) {
 			t.Errorf("no step makes any %s", kind.Name)
 		}
@@ -72,13 +72,13 @@ func TestIncompletePhasesKeepTheirObjects(t *testing.T) {
 		if s.mayBeDesired(key) {
 			t.Errorf("%s is kept although every step came to its end", key)
 		}
-		for _, step := range phases {
-			if step.name == name {
-				s.incomplete = append(s.incomplete, step)
+		for _, p := range phases {
+			if p.name == name {
+				s.incomplete = append(s.incomplete, p)
 			}
 		}
-		for other, key := range keys {
-			if got := s.mayBeDesired(key); got != (other == name) {
+		for owner, key := range keys {
+			if got := s.mayBeDesired(key); got != (owner == name) {
 				t.Errorf("while %q is unfinished: %s is kept: %v", name, key, got)
 			}
 		}

@@ -88,8 +88,8 @@ func TestMutatingPolicyIsReportedAsDrift(t *testing.T) {
 	h.startOperator(serverImage)
 	h.waitForConditions("acme", "Ready=True Ready", "Drifted=True FieldsOverridden")
 	h.waitUntilIdle()
-	if again := h.writes.all()[writes:]; len(again) > 1 {
-		t.Errorf("a new operator wrote %v", again)
+	if further := h.writes.all()[writes:]; len(further) > 1 {
+		t.Errorf("a new operator wrote %v", further)
 	}
 	h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec))
 }

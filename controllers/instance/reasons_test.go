@@ -27,16 +27,16 @@ const conditionsPage = "../../charts/anamnesis/docs/conditions.md"
 // WebhookConfigs, and no others.
 func TestEveryReasonIsDocumented(t *testing.T) {
 	t.Parallel()
-	said := reasonsInSource(t)
+	used := reasonsInSource(t)
 	page, err := os.ReadFile(conditionsPage)
 	if err != nil {
 		t.Fatal(err)
 	}
-	explained := map[string]bool{}
+	documented := map[string]bool{}
 	for _, row := range regexp.MustCompile("(?m)^\\| `([A-Za-z]+)` \\|").FindAllStringSubmatch(string(page), -1) {
-		explained[row[1]] = true
+		documented[row[1]] = true
 	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(said)), slices.Sorted(maps.Keys(explained))); diff != "" {
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(used)), slices.Sorted(maps.Keys(documented))); diff != "" {
 		t.Errorf("reasons in the source and on %s (-said +explained):\n%s", conditionsPage, diff)
 	}
 }
@@ -57,7 +57,7 @@ func reasonsInSource(t *testing.T) map[string]bool {
 		ast.Inspect(file, func(node ast.Node) bool {
 			switch node := node.(type) {
 			case *ast.ValueSpec:
-				collectReasons(node, found)
+				collectReasonConstants(node, found)
 			case *ast.CallExpr:
 				rejectLiteralReason(t, path, node)
 			}
@@ -73,7 +73,7 @@ func reasonsInSource(t *testing.T) map[string]bool {
 	return found
 }
 
-func collectReasons(spec *ast.ValueSpec, found map[string]bool) {
+func collectReasonConstants(spec *ast.ValueSpec, found map[string]bool) {
 	for i, name := range spec.Names {
 		lower := strings.ToLower(name.Name)
 		if i >= len(spec.Values) || !strings.HasPrefix(lower, "reason") && !strings.HasPrefix(lower, "condition") {

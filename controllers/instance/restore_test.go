@@ -22,28 +22,28 @@ import (
 // settledInstances maps kinds of settled Instances to how to create them and the
 // conditions that they show.
 var settledInstances = map[string]struct {
-	build func(*harness, string) *v1alpha1.Instance
-	then  func(*v1alpha1.Instance)
-	shows []string
+	build      func(*harness, string) *v1alpha1.Instance
+	update     func(*v1alpha1.Instance)
+	conditions []string
 }{
-	"embedded":   {build: (*harness).newInstance, shows: []string{"Ready=True Ready"}},
-	"external":   {build: (*harness).newExternalInstance, shows: []string{"Ready=True Ready"}},
-	"pinned":     {build: (*harness).newExternalInstance, then: func(i *v1alpha1.Instance) { i.Spec.Models[0].Version = newestVersion }, shows: []string{"Ready=True Ready"}},
-	"hibernated": {build: (*harness).newInstance, then: func(i *v1alpha1.Instance) { i.Spec.Hibernate = true }, shows: []string{"Ready=True Hibernated"}},
+	"embedded":   {build: (*harness).newInstance, conditions: []string{"Ready=True Ready"}},
+	"external":   {build: (*harness).newExternalInstance, conditions: []string{"Ready=True Ready"}},
+	"pinned":     {build: (*harness).newExternalInstance, update: func(i *v1alpha1.Instance) { i.Spec.Models[0].Version = newestVersion }, conditions: []string{"Ready=True Ready"}},
+	"hibernated": {build: (*harness).newInstance, update: func(i *v1alpha1.Instance) { i.Spec.Hibernate = true }, conditions: []string{"Ready=True Hibernated"}},
 	"suspended": {
-		build: (*harness).newExternalInstance,
-		then:  func(i *v1alpha1.Instance) { i.Spec.Suspend, i.Spec.Replicas = true, 5 },
-		shows: []string{"Ready=True Suspended"},
+		build:      (*harness).newExternalInstance,
+		update:     func(i *v1alpha1.Instance) { i.Spec.Suspend, i.Spec.Replicas = true, 5 },
+		conditions: []string{"Ready=True Suspended"},
 	},
 	"unfit": {
-		build: (*harness).newExternalInstance,
-		then:  func(i *v1alpha1.Instance) { i.Spec.Models[0].ID = "service-xx" },
-		shows: []string{"Stalled=True ModelsUnavailable", "Available=True Serving"},
+		build:      (*harness).newExternalInstance,
+		update:     func(i *v1alpha1.Instance) { i.Spec.Models[0].ID = "service-xx" },
+		conditions: []string{"Stalled=True ModelsUnavailable", "Available=True Serving"},
 	},
 	"failed": {
-		build: (*harness).newExternalInstance,
-		then:  useOlderModel,
-		shows: []string{"Stalled=True RolloutFailed", "Available=True Serving"},
+		build:      (*harness).newExternalInstance,
+		update:     useOlderModel,
+		conditions: []string{"Stalled=True RolloutFailed", "Available=True Serving"},
 	},
 }
 
@@ -58,13 +58,13 @@ func TestStatusIsRebuiltAfterRestoreWithoutOtherChanges(t *testing.T) {
 	}
 	for _, name := range names {
 		h.waitForConditions(name, "Ready=True Ready")
-		if then := settledInstances[name].then; then != nil {
-			h.updateInstance(name, then)
+		if change := settledInstances[name].update; change != nil {
+			h.updateInstance(name, change)
 		}
 	}
 	h.waitForSettledInstances(names)
 	h.waitUntilIdle()
-	before, versions, counted := h.snapshotWithoutGenerations(), h.resourceVersions(), len(h.writes.all())
+	before, versions, writesBefore := h.snapshotWithoutGenerations(), h.resourceVersions(), len(h.writes.all())
 
 	h.stop()
 	for _, name := range names {
@@ -73,7 +73,7 @@ func TestStatusIsRebuiltAfterRestoreWithoutOtherChanges(t *testing.T) {
 	h.startOperator(serverImage)
 	h.waitForSettledInstances(names)
 	h.waitUntilIdle()
-	for _, write := range h.writes.all()[counted:] {
+	for _, write := range h.writes.all()[writesBefore:] {
 		if !strings.HasSuffix(write, "/status") {
 			t.Errorf("%s: nothing but status was lost", write)
 		}
@@ -89,7 +89,7 @@ func TestStatusIsRebuiltAfterRestoreWithoutOtherChanges(t *testing.T) {
 func (h *harness) waitForSettledInstances(names []string) {
 	h.t.Helper()
 	for _, name := range names {
-		h.waitForConditions(name, settledInstances[name].shows...)
+		h.waitForConditions(name, settledInstances[name].conditions...)
 	}
 }
 

@@ -30,11 +30,11 @@ import (
 // createWithFailedRollout makes an Instance ask for a model whose pods do not become
 // ready, with a given pod status, and waits until the rollout has failed and the last
 // ready template is restored.
-func (h *harness) createWithFailedRollout(instance *v1alpha1.Instance, plight corev1.PodStatus) {
+func (h *harness) createWithFailedRollout(instance *v1alpha1.Instance, podStatus corev1.PodStatus) {
 	h.t.Helper()
 	h.mustCreate(instance)
 	h.waitForConditions(instance.Name, "Ready=True Ready")
-	h.cluster.update(func(c *fakeCluster) { c.brokenPodStatus = plight })
+	h.cluster.update(func(c *fakeCluster) { c.brokenPodStatus = podStatus })
 	h.breakModel(olderVersion)
 	h.updateInstance(instance.Name, func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
 	h.waitForRollback(instance.Name)
@@ -47,9 +47,9 @@ func (h *harness) waitForRollback(name string) {
 }
 
 // reconcileAfter advances the operator's clock and triggers a reconcile of an Instance.
-func (h *harness) reconcileAfter(name string, later time.Duration) {
+func (h *harness) reconcileAfter(name string, delay time.Duration) {
 	h.t.Helper()
-	h.clockOffset.Add(int64(later))
+	h.clockOffset.Add(int64(delay))
 	h.triggerReconcile(name)
 }
 
@@ -67,15 +67,15 @@ type deploymentHistory struct {
 
 // recordDeployment records the operator's writes to a Deployment from now on, and calls
 // then after each.
-func (h *harness) recordDeployment(name string, then func(context.Context)) *deploymentHistory {
+func (h *harness) recordDeployment(name string, onWrite func(context.Context)) *deploymentHistory {
 	h.t.Helper()
 	history := &deploymentHistory{models: []string{servedModels(h, name)}}
 	h.writes.rejectWrites(func(request *http.Request) error {
 		if !strings.HasSuffix(request.URL.Path, "/deployments/"+name) {
 			return nil
 		}
-		if then != nil {
-			then(request.Context())
+		if onWrite != nil {
+			onWrite(request.Context())
 		}
 		return history.record(request)
 	})
@@ -120,16 +120,16 @@ func TestRolloutRecoversFromDatabaseOutage(t *testing.T) {
 	h.Expect(h.kstatus("acme")).To(gomega.Equal(status.FailedStatus))
 
 	h.waitUntilIdle()
-	asked := h.recordDeployment("acme", nil)
+	history := h.recordDeployment("acme", nil)
 	h.reconcileAfter("acme", 61*time.Second)
-	h.Eventually(asked.distinctModels).Should(gomega.Equal([]string{earlierModel, desiredModel, earlierModel}), "the database is still away")
+	h.Eventually(history.distinctModels).Should(gomega.Equal([]string{earlierModel, desiredModel, earlierModel}), "the database is still away")
 	h.waitForRollback("acme")
 	h.Expect(h.conditionLines("acme")).To(gomega.ContainElement("StorageReady=False DatabaseUnreachable"))
 	h.Expect(h.rolloutStatus("acme").Attempts).To(gomega.BeEquivalentTo(1))
 	h.waitUntilIdle()
 	h.reconcileAfter("acme", 61*time.Second)
 	h.waitUntilIdle()
-	h.Expect(asked.distinctModels()).To(gomega.HaveLen(3), "the second pause is longer")
+	h.Expect(history.distinctModels()).To(gomega.HaveLen(3), "the second pause is longer")
 
 	h.breakModel("none")
 	h.reconcileAfter("acme", 61*time.Second)
@@ -167,10 +167,10 @@ func TestCrashingServerIsNotRetriedAutomatically(t *testing.T) {
 	h.Expect(h.rolloutStatus("acme").FailureReason).To(gomega.Equal(v1alpha1.FailureReasonServer))
 	h.Expect(h.conditionMessage("acme", "Stalled")).NotTo(gomega.ContainSubstring("next retry"))
 	h.waitUntilIdle()
-	asked := h.recordDeployment("acme", nil)
+	history := h.recordDeployment("acme", nil)
 	h.reconcileAfter("acme", 10*24*time.Hour)
 	h.waitUntilIdle()
-	h.Expect(asked.distinctModels()).To(gomega.Equal([]string{earlierModel}))
+	h.Expect(history.distinctModels()).To(gomega.Equal([]string{earlierModel}))
 	h.waitForRollback("acme")
 }
 
@@ -178,23 +178,23 @@ func TestFailedRolloutIsRetriedOnAnnotation(t *testing.T) {
 	h := newHarness(t)
 	h.createWithFailedRollout(h.newExternalInstance("acme"), crashingPodStatus())
 	h.waitUntilIdle()
-	asked := h.recordDeployment("acme", nil)
-	ask := func(value string) {
+	history := h.recordDeployment("acme", nil)
+	requestRetry := func(value string) {
 		h.updateInstance("acme", func(instance *v1alpha1.Instance) {
 			metav1.SetMetaDataAnnotation(&instance.ObjectMeta, v1alpha1.RetryAnnotation, value)
 		})
 		h.Eventually(func() string { return h.rolloutStatus("acme").Retried }).Should(gomega.Equal(value))
 	}
-	ask("1")
-	h.Eventually(asked.distinctModels).Should(gomega.Equal([]string{earlierModel, desiredModel, earlierModel}))
+	requestRetry("1")
+	h.Eventually(history.distinctModels).Should(gomega.Equal([]string{earlierModel, desiredModel, earlierModel}))
 	h.waitForRollback("acme")
 	h.waitUntilIdle()
 	h.triggerReconcile("acme")
 	h.waitUntilIdle()
-	h.Expect(asked.distinctModels()).To(gomega.HaveLen(3), "it was asked for once")
+	h.Expect(history.distinctModels()).To(gomega.HaveLen(3), "it was asked for once")
 
 	h.breakModel("none")
-	ask("2")
+	requestRetry("2")
 	h.waitForConditions("acme", "Ready=True Ready")
 	h.Expect(servedModels(h, "acme")).To(gomega.Equal(desiredModel))
 }
@@ -226,9 +226,9 @@ func TestTenantFailureIsRetriedAutomatically(t *testing.T) {
 // is down while new pods start.
 func TestUnrecoverableRolloutIsRolledBackEarly(t *testing.T) {
 	for name, test := range map[string]struct {
-		plight corev1.PodStatus
-		cause  v1alpha1.FailureReason
-		says   string
+		podStatus corev1.PodStatus
+		cause     v1alpha1.FailureReason
+		contains  string
 	}{
 		"crashing":      {crashingPodStatus(), v1alpha1.FailureReasonServer, "CrashLoopBackOff"},
 		"unschedulable": {unschedulablePodStatus(2 * time.Minute), v1alpha1.FailureReasonInstance, "Insufficient memory"},
@@ -236,9 +236,9 @@ func TestUnrecoverableRolloutIsRolledBackEarly(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHarness(t)
 			h.cluster.update(func(c *fakeCluster) { c.deadlinePending = true })
-			h.createWithFailedRollout(h.newInstance("acme"), test.plight)
+			h.createWithFailedRollout(h.newInstance("acme"), test.podStatus)
 			h.Expect(h.rolloutStatus("acme").FailureReason).To(gomega.Equal(test.cause))
-			h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring(test.says))
+			h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring(test.contains))
 		})
 	}
 	t.Run("others serve meanwhile", func(t *testing.T) {
@@ -262,10 +262,10 @@ func TestFailureIsLoadedWithoutStatus(t *testing.T) {
 	h := newHarness(t)
 	h.createWithFailedRollout(h.newExternalInstance("acme"), crashingPodStatus())
 	h.waitUntilIdle()
-	asked := h.recordDeployment("acme", nil)
+	history := h.recordDeployment("acme", nil)
 	h.stop()
 	instance := mustGet(h, "acme", &v1alpha1.Instance{})
-	remembered := instance.Status.Rollout
+	saved := instance.Status.Rollout
 	instance.Status = v1alpha1.InstanceStatus{}
 	if err := h.Status().Update(t.Context(), instance); err != nil {
 		t.Fatal(err)
@@ -273,8 +273,8 @@ func TestFailureIsLoadedWithoutStatus(t *testing.T) {
 	h.startOperator(nextServerImage)
 	h.waitForRollback("acme")
 	h.waitUntilIdle()
-	h.Expect(asked.distinctModels()).To(gomega.Equal([]string{earlierModel}), "the template that failed is tried again")
-	h.Expect(h.rolloutStatus("acme")).To(gomega.Equal(remembered))
+	h.Expect(history.distinctModels()).To(gomega.Equal([]string{earlierModel}), "the template that failed is tried again")
+	h.Expect(h.rolloutStatus("acme")).To(gomega.Equal(saved))
 	h.Expect(mustGet(h, "acme", &v1alpha1.Instance{}).Status.Server.Image).To(gomega.Equal(serverImage), "it is moved before its turn")
 }
 
@@ -286,7 +286,7 @@ func TestFailureIsSavedWhenStatusUpdateFails(t *testing.T) {
 	h.waitForConditions("acme", "Ready=True Ready")
 	h.waitUntilIdle()
 	conflicts := 0
-	asked := h.recordDeployment("acme", func(ctx context.Context) {
+	history := h.recordDeployment("acme", func(ctx context.Context) {
 		conflicts++
 		edit := fmt.Sprintf(`{"metadata":{"annotations":{"test.example/edit":"%d"}}}`, conflicts)
 		instance := &v1alpha1.Instance{ObjectMeta: objectMeta(h.namespace, "acme")}
@@ -298,7 +298,7 @@ func TestFailureIsSavedWhenStatusUpdateFails(t *testing.T) {
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
 	h.waitForRollback("acme")
 	h.waitUntilIdle()
-	h.Expect(asked.distinctModels()).To(gomega.Equal([]string{earlierModel, desiredModel, earlierModel}), "what failed is tried again")
+	h.Expect(history.distinctModels()).To(gomega.Equal([]string{earlierModel, desiredModel, earlierModel}), "what failed is tried again")
 	h.waitForRollback("acme")
 }
 
@@ -310,11 +310,11 @@ func TestSavingStateRestartsNoPod(t *testing.T) {
 	h.mustCreate(h.newInstance("acme"))
 	h.waitForConditions("acme", "Ready=True Ready")
 	h.waitUntilIdle()
-	since := func() metav1.Time {
+	readySince := func() metav1.Time {
 		ready := meta.FindStatusCondition(mustGet(h, "acme", &v1alpha1.Instance{}).Status.Conditions, v1alpha1.ConditionReady)
 		return ready.LastTransitionTime
 	}
-	before, ready := mustGet(h, "acme", &appsv1.Deployment{}), since()
+	before, ready := mustGet(h, "acme", &appsv1.Deployment{}), readySince()
 	h.Expect(before.Annotations[resources.RolloutAnnotation]).To(gomega.ContainSubstring(`"lastReady":"` + h.rolloutStatus("acme").LastReady))
 	h.Expect(before.Spec.Template.Annotations).NotTo(gomega.HaveKey(resources.RolloutAnnotation))
 	h.clockOffset.Store(int64(time.Hour))
@@ -331,7 +331,7 @@ func TestSavingStateRestartsNoPod(t *testing.T) {
 			Should(gomega.Equal(before.Annotations[resources.RolloutAnnotation]))
 		h.waitUntilIdle()
 		h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec))
-		h.Expect(since()).To(gomega.Equal(ready), "it was not ready for a moment")
+		h.Expect(readySince()).To(gomega.Equal(ready), "it was not ready for a moment")
 	}
 }
 

@@ -26,12 +26,12 @@ type serverCredential struct {
 	Keys []string `json:"keys"`
 }
 
-func (h *harness) serverCredential(application string) (serverCredential serverCredential) {
+func (h *harness) serverCredential(application string) (credential serverCredential) {
 	h.t.Helper()
-	if err := json.Unmarshal(mustGet(h, "acme-credentials", &corev1.Secret{}).Data[application+".json"], &serverCredential); err != nil {
+	if err := json.Unmarshal(mustGet(h, "acme-credentials", &corev1.Secret{}).Data[application+".json"], &credential); err != nil {
 		h.t.Fatal(err)
 	}
-	return serverCredential
+	return credential
 }
 
 func (h *harness) publishedKey(application string) string {
@@ -40,9 +40,9 @@ func (h *harness) publishedKey(application string) string {
 }
 
 // requestRotation requests a rotation of acme's keys.
-func requestRotation(what string) func(*harness) {
+func requestRotation(value string) func(*harness) {
 	return updateAcme(func(instance *v1alpha1.Instance) {
-		metav1.SetMetaDataAnnotation(&instance.ObjectMeta, rotation.Annotation, what)
+		metav1.SetMetaDataAnnotation(&instance.ObjectMeta, rotation.Annotation, value)
 	})
 }
 
@@ -146,18 +146,18 @@ func TestSigningKeysRotateOneAtATime(t *testing.T) {
 	h.reconcileAt(time.Minute)
 	requestRotation("signing-keys:1")(h)
 	h.waitForConditions("acme", "Ready=True Ready", "KeysRotating=True Rotating")
-	both := files()
-	h.Expect(both).To(gomega.HaveLen(2))
-	h.Expect(both[0]).To(gomega.Equal(first[0]))
-	block, _ := pem.Decode(mustGet(h, "acme-signing-keys", &corev1.Secret{}).Data[both[1]])
+	rotated := files()
+	h.Expect(rotated).To(gomega.HaveLen(2))
+	h.Expect(rotated[0]).To(gomega.Equal(first[0]))
+	block, _ := pem.Decode(mustGet(h, "acme-signing-keys", &corev1.Secret{}).Data[rotated[1]])
 	from, err := time.Parse(time.RFC3339, block.Headers["Signs-From"])
 	h.Expect(err).NotTo(gomega.HaveOccurred())
 	h.Expect(from).To(gomega.BeTemporally("~", time.Now().Add(3*time.Minute), time.Minute))
 	h.reconcileAt(24 * time.Hour)
 	h.waitUntilIdle()
-	h.Expect(files()).To(gomega.Equal(both), "what was signed last is good still")
+	h.Expect(files()).To(gomega.Equal(rotated), "what was signed last is good still")
 	h.reconcileAt(26 * time.Hour)
-	h.Eventually(files).Should(gomega.Equal(both[1:]))
+	h.Eventually(files).Should(gomega.Equal(rotated[1:]))
 	h.Eventually(h.isRotating).Should(gomega.BeFalse())
 	h.reconcileAt(92 * 24 * time.Hour)
 	h.Eventually(files).Should(gomega.HaveLen(2), "a key that is old is replaced without being asked")
@@ -175,7 +175,7 @@ func TestKeysetRotationKeepsOldKeys(t *testing.T) {
 			Status string `json:"status"`
 		} `json:"key"`
 	}
-	look := func() (found [2]keyset) {
+	keysets := func() (found [2]keyset) {
 		for i, name := range []string{"encryption.json", "lookup.json"} {
 			if err := json.Unmarshal(mustGet(h, "acme-keysets", &corev1.Secret{}).Data[name], &found[i]); err != nil {
 				t.Fatal(err)
@@ -183,26 +183,26 @@ func TestKeysetRotationKeepsOldKeys(t *testing.T) {
 		}
 		return found
 	}
-	before := look()
+	before := keysets()
 	requestRotation("keysets:1")(h)
 	h.waitForConditions("acme", "KeysRotating=True Rotating")
-	added := look()
-	for i, one := range added {
-		h.Expect(one.Key).To(gomega.HaveLen(2))
-		h.Expect(one.PrimaryKeyID).To(gomega.Equal(before[i].PrimaryKeyID), "not every server may know the new one")
+	added := keysets()
+	for i, keyset := range added {
+		h.Expect(keyset.Key).To(gomega.HaveLen(2))
+		h.Expect(keyset.PrimaryKeyID).To(gomega.Equal(before[i].PrimaryKeyID), "not every server may know the new one")
 	}
 	h.reconcileAt(3 * time.Minute)
 	h.Eventually(h.isRotating).Should(gomega.BeFalse())
-	for i, one := range look() {
-		h.Expect(one.PrimaryKeyID).To(gomega.Equal(added[i].Key[1].KeyID))
-		h.Expect(one.Key[0].KeyID).To(gomega.Equal(before[i].PrimaryKeyID), "data depends on it")
-		h.Expect(one.Key[0].Status).To(gomega.Equal("ENABLED"))
+	for i, keyset := range keysets() {
+		h.Expect(keyset.PrimaryKeyID).To(gomega.Equal(added[i].Key[1].KeyID))
+		h.Expect(keyset.Key[0].KeyID).To(gomega.Equal(before[i].PrimaryKeyID), "data depends on it")
+		h.Expect(keyset.Key[0].Status).To(gomega.Equal("ENABLED"))
 	}
 	h.waitUntilIdle()
-	counted := len(h.writes.all())
+	writesBefore := len(h.writes.all())
 	h.reconcileAt(time.Hour)
 	h.waitUntilIdle()
-	h.Expect(h.writes.all()[counted:]).To(gomega.BeEmpty(), "keysets are not rewritten")
+	h.Expect(h.writes.all()[writesBefore:]).To(gomega.BeEmpty(), "keysets are not rewritten")
 }
 
 func TestUnknownRotationTargetIsReported(t *testing.T) {

@@ -28,8 +28,8 @@ type scenario struct {
 
 // A scenarioStep makes a change and lasts until the change has taken effect.
 type scenarioStep struct {
-	act  func(*harness)
-	done func(*harness) bool
+	apply func(*harness)
+	done  func(*harness) bool
 }
 
 // scenarios are the scenarios to test. Each is about the Instance acme.
@@ -156,8 +156,8 @@ func hasMessage(condition, text string) func(*harness) bool {
 	return func(h *harness) bool { return strings.Contains(h.conditionMessage("acme", condition), text) }
 }
 
-func updateAcme(how func(*v1alpha1.Instance)) func(*harness) {
-	return func(h *harness) { h.updateInstance("acme", how) }
+func updateAcme(change func(*v1alpha1.Instance)) func(*harness) {
+	return func(h *harness) { h.updateInstance("acme", change) }
 }
 
 func withApplications(names ...string) func(*v1alpha1.Instance) {
@@ -175,11 +175,11 @@ func deployBrokenModel(h *harness) {
 }
 
 // advanceClock advances the operator's clock and triggers a reconcile of the Instance.
-func advanceClock(time time.Duration) func(*harness) {
+func advanceClock(duration time.Duration) func(*harness) {
 	return func(h *harness) {
-		h.clockOffset.Store(int64(time))
+		h.clockOffset.Store(int64(duration))
 		h.updateInstance("acme", func(instance *v1alpha1.Instance) {
-			instance.Annotations = map[string]string{"test.example/visit": time.String()}
+			instance.Annotations = map[string]string{"test.example/visit": duration.String()}
 		})
 	}
 }
@@ -190,8 +190,8 @@ func deleteAcme(h *harness) {
 	}
 }
 
-func allOf(one, other func(*harness) bool) func(*harness) bool {
-	return func(h *harness) bool { return one(h) && other(h) }
+func allOf(first, second func(*harness) bool) func(*harness) bool {
+	return func(h *harness) bool { return first(h) && second(h) }
 }
 
 // hasConditions reports whether the Instance's conditions include the given ones.
@@ -245,13 +245,13 @@ func isDeleted(h *harness) bool {
 
 // retainedObjects returns the names of acme's remaining data objects.
 func retainedObjects(h *harness) []string {
-	var left []string
+	var names []string
 	for _, object := range h.managedObjects() {
 		if object.GetLabels()[v1alpha1.InstanceUIDLabel] != "" {
-			left = append(left, object.GetName())
+			names = append(names, object.GetName())
 		}
 	}
-	return left
+	return names
 }
 
 func isDataRetained(h *harness) bool {

@@ -41,19 +41,19 @@ func (h *harness) snapshot() string {
 // name.
 func (h *harness) managedObjects() []client.Object {
 	h.t.Helper()
-	var all []client.Object
-	ours := client.MatchingLabels{resources.ManagedByLabel: resources.ManagedByValue}
+	var objects []client.Object
+	managed := client.MatchingLabels{resources.ManagedByLabel: resources.ManagedByValue}
 	for _, kind := range inventory.Kinds {
-		all = append(all, h.listObjects(kind.List, ours)...)
+		objects = append(objects, h.listObjects(kind.List, managed)...)
 	}
-	return append(all, h.listObjects(&v1alpha1.InstanceList{})...)
+	return append(objects, h.listObjects(&v1alpha1.InstanceList{})...)
 }
 
-func (h *harness) listObjects(of client.ObjectList, which ...client.ListOption) []client.Object {
+func (h *harness) listObjects(emptyList client.ObjectList, options ...client.ListOption) []client.Object {
 	h.t.Helper()
-	list := of.DeepCopyObject().(client.ObjectList)
-	if err := h.List(h.t.Context(), list, append(which, client.InNamespace(h.namespace))...); err != nil {
-		h.t.Fatalf("listing %T: %v", of, err)
+	list := emptyList.DeepCopyObject().(client.ObjectList)
+	if err := h.List(h.t.Context(), list, append(options, client.InNamespace(h.namespace))...); err != nil {
+		h.t.Fatalf("listing %T: %v", emptyList, err)
 	}
 	return inventory.ListItems(list)
 }
@@ -142,15 +142,15 @@ func (p *placeholders) get(kind, value string) string {
 // renderSecretData renders the content of a Secret: JSON and short texts unchanged, for
 // normalize to process, and everything else as a placeholder.
 func (p *placeholders) renderSecretData(content map[string][]byte) map[string]any {
-	shown := map[string]any{}
+	rendered := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(content)) {
 		value := string(content[key])
 		if p != nil && len(value) > 100 && (!json.Valid(content[key]) || strings.Contains(value, "primaryKeyId")) {
 			value = p.get("CONTENT", value)
 		}
-		shown[key] = value
+		rendered[key] = value
 	}
-	return shown
+	return rendered
 }
 
 // renderConfigMapData is renderSecretData for a ConfigMap.
@@ -159,13 +159,13 @@ func (p *placeholders) renderConfigMapData(content map[string]string) map[string
 	for key, value := range content {
 		encoded[key] = []byte(value)
 	}
-	shown := p.renderSecretData(encoded)
+	rendered := p.renderSecretData(encoded)
 	for key, value := range content {
 		if !strings.Contains(value, "BEGIN CERTIFICATE") {
-			shown[key] = value
+			rendered[key] = value
 		}
 	}
-	return shown
+	return rendered
 }
 
 // applicationKeyPattern matches an application key.
@@ -261,8 +261,8 @@ func (h *harness) replaceIssuedCertificate(secret *corev1.Secret, instance strin
 	certificate := parseCertificate(h.t, secret.Data[corev1.TLSCertKey])
 	roots := x509.NewCertPool()
 	for _, name := range []string{authority.SecretName, resources.CASecretName(&v1alpha1.Instance{ObjectMeta: objectMeta(h.namespace, instance)})} {
-		if kept := (&corev1.Secret{}); h.get(name, kept) {
-			roots.AppendCertsFromPEM(kept.Data[corev1.TLSCertKey])
+		if secret := (&corev1.Secret{}); h.get(name, secret) {
+			roots.AppendCertsFromPEM(secret.Data[corev1.TLSCertKey])
 		}
 	}
 	if _, err := certificate.Verify(x509.VerifyOptions{Roots: roots}); err != nil {

@@ -26,12 +26,12 @@ import (
 
 // conditionLines returns the conditions of an Instance, one per line, in order.
 func conditionLines(instance *v1alpha1.Instance) []string {
-	var all []string
+	var lines []string
 	for _, condition := range instance.Status.Conditions {
-		all = append(all, fmt.Sprintf("%s=%s %s@%d", condition.Type, condition.Status, condition.Reason, condition.ObservedGeneration))
+		lines = append(lines, fmt.Sprintf("%s=%s %s@%d", condition.Type, condition.Status, condition.Reason, condition.ObservedGeneration))
 	}
-	slices.Sort(all)
-	return all
+	slices.Sort(lines)
+	return lines
 }
 
 func errorList(err error) []error {
@@ -114,7 +114,7 @@ func TestSetSuspended(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, now error
 		want        string
-		says        string
+		contains    string
 		kstatus     kstatus.Status
 	}{
 		"well":               {nil, nil, "Ready=True Suspended@3", "spec changes are not applied", kstatus.CurrentStatus},
@@ -130,8 +130,8 @@ func TestSetSuspended(t *testing.T) {
 		if diff := cmp.Diff([]string{test.want}, conditionLines(instance)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if message := meta.FindStatusCondition(instance.Status.Conditions, "Ready").Message; !strings.Contains(message, test.says) {
-			t.Errorf("%s: says %q, want %q in it", name, message, test.says)
+		if message := meta.FindStatusCondition(instance.Status.Conditions, "Ready").Message; !strings.Contains(message, test.contains) {
+			t.Errorf("%s: says %q, want %q in it", name, message, test.contains)
 		}
 		if got := computeKstatus(t, instance); got != test.kstatus || instance.Status.ObservedGeneration != 3 {
 			t.Errorf("%s: kstatus %s at generation %d, want %s", name, got, instance.Status.ObservedGeneration, test.kstatus)
@@ -145,7 +145,7 @@ func TestSingleTransientErrorKeepsReady(t *testing.T) {
 	t.Parallel()
 	instance := acme()
 	summarize(instance, noon, nil)
-	accident := []error{errors.New("no answer")}
+	failures := []error{errors.New("no answer")}
 	for _, test := range []struct {
 		after time.Duration
 		want  []string
@@ -154,7 +154,7 @@ func TestSingleTransientErrorKeepsReady(t *testing.T) {
 		{conditions.TransientGracePeriod - time.Second, []string{"Ready=True Ready@3", "Reconciling=True TransientError@3"}},
 		{conditions.TransientGracePeriod, []string{"Ready=Unknown TransientError@3", "Reconciling=True TransientError@3"}},
 	} {
-		summarize(instance, noon.Add(test.after), accident)
+		summarize(instance, noon.Add(test.after), failures)
 		if diff := cmp.Diff(test.want, conditionLines(instance)); diff != "" {
 			t.Errorf("after %s (-want +got):\n%s", test.after, diff)
 		}

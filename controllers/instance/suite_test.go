@@ -226,10 +226,10 @@ func (r *writeRecorder) record(request *http.Request) error {
 }
 
 // rejectWrites makes writes fail before they reach the API server.
-func (r *writeRecorder) rejectWrites(refusal func(*http.Request) error) {
+func (r *writeRecorder) rejectWrites(reject func(*http.Request) error) {
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
-	r.rejectFunc = refusal
+	r.rejectFunc = reject
 }
 
 func (r *writeRecorder) all() []string {
@@ -331,11 +331,11 @@ func (h *harness) conditionLines(name string) []string {
 // waitForConditions waits until an Instance's conditions include the given ones.
 func (h *harness) waitForConditions(name string, conditions ...string) {
 	h.t.Helper()
-	wanted := make([]any, len(conditions))
+	want := make([]any, len(conditions))
 	for i, condition := range conditions {
-		wanted[i] = condition
+		want[i] = condition
 	}
-	h.Eventually(func() []string { return h.conditionLines(name) }).Should(gomega.ContainElements(wanted...), func() string {
+	h.Eventually(func() []string { return h.conditionLines(name) }).Should(gomega.ContainElements(want...), func() string {
 		return fmt.Sprintf("%+v", mustGet(h, name, &v1alpha1.Instance{}).Status)
 	})
 }
@@ -383,7 +383,7 @@ func (h *harness) waitUntilIdle() {
 }
 
 // waitUntilIdleFor waits until the operator has been idle for the given time.
-func (h *harness) waitUntilIdleFor(while time.Duration) {
+func (h *harness) waitUntilIdleFor(duration time.Duration) {
 	h.t.Helper()
 	type activity struct {
 		visits, writes int
@@ -395,7 +395,7 @@ func (h *harness) waitUntilIdleFor(while time.Duration) {
 		if now := (activity{h.reconcileCount(), len(h.writes.all()), h.clockReads.Load()}); now != last {
 			last, since = now, time.Now()
 		}
-		return time.Since(since) > while
+		return time.Since(since) > duration
 	}).Should(gomega.BeTrue())
 }
 

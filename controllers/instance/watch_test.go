@@ -17,7 +17,7 @@ import (
 
 // watchObjects calls look for every state of the objects of a kind from now on,
 // including short-lived ones, until stop. It starts with the existing objects.
-func (h *harness) watchObjects(list client.ObjectList, look func(runtime.Object)) (stop func()) {
+func (h *harness) watchObjects(list client.ObjectList, observe func(runtime.Object)) (stop func()) {
 	h.t.Helper()
 	watcher, err := client.NewWithWatch(controlplanetest.Get(h.t).AdminConfig(), client.Options{Scheme: testScheme(h.t)})
 	if err != nil {
@@ -32,7 +32,7 @@ func (h *harness) watchObjects(list client.ObjectList, look func(runtime.Object)
 		defer close(done)
 		for event := range events.ResultChan() {
 			if event.Type == watch.Added || event.Type == watch.Modified {
-				look(event.Object)
+				observe(event.Object)
 			}
 		}
 	}()
@@ -49,15 +49,15 @@ func (h *harness) goroutineCount() int {
 	if err := pprof.Lookup("goroutine").WriteTo(&profile, 1); err != nil {
 		h.t.Fatal(err)
 	}
-	total, alike := 0, 0
+	total, count := 0, 0
 	for line := range strings.Lines(profile.String()) {
 		if before, _, isGroup := strings.Cut(line, " @ "); isGroup {
-			if _, err := fmt.Sscan(before, &alike); err != nil {
-				alike = 0 // the first line, which holds the total
+			if _, err := fmt.Sscan(before, &count); err != nil {
+				count = 0 // the first line, which holds the total
 			}
 		}
 		if strings.HasPrefix(line, "# labels:") && strings.Contains(line, `"`+h.namespace+`"`) {
-			total += alike
+			total += count
 		}
 	}
 	return total

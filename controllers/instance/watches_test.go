@@ -31,22 +31,22 @@ func acme() *v1alpha1.Instance {
 func TestCacheNamespaces(t *testing.T) {
 	t.Parallel()
 	keys := func(options Options, withOwn bool) []string {
-		var all []string
+		var names []string
 		for _, name := range []string{"a", "b", "system"} {
 			if _, ok := cacheNamespaces(options, withOwn)[name]; ok {
-				all = append(all, name)
+				names = append(names, name)
 			}
 		}
-		return all
+		return names
 	}
 	if cacheNamespaces(Options{Namespace: "system"}, true) != nil {
 		t.Error("no namespaces are all namespaces")
 	}
-	some := Options{Namespace: "system", Namespaces: []string{"a", "b"}}
-	if diff := cmp.Diff([]string{"a", "b"}, keys(some, false)); diff != "" {
+	options := Options{Namespace: "system", Namespaces: []string{"a", "b"}}
+	if diff := cmp.Diff([]string{"a", "b"}, keys(options, false)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"a", "b", "system"}, keys(some, true)); diff != "" {
+	if diff := cmp.Diff([]string{"a", "b", "system"}, keys(options, true)); diff != "" {
 		t.Errorf("with its own (-want +got):\n%s", diff)
 	}
 }
@@ -87,7 +87,7 @@ func TestMapDataToInstance(t *testing.T) {
 
 func TestStatusRegressed(t *testing.T) {
 	t.Parallel()
-	saw := func(generation int64) client.Object {
+	observing := func(generation int64) client.Object {
 		instance := acme()
 		instance.Status.ObservedGeneration = generation
 		return instance
@@ -96,10 +96,10 @@ func TestStatusRegressed(t *testing.T) {
 		before, after client.Object
 		want          bool
 	}{
-		"status was taken away":        {saw(3), saw(0), true},
-		"an earlier status was put":    {saw(3), saw(2), true},
-		"the operator said what it is": {saw(2), saw(3), false},
-		"the operator said something":  {saw(3), saw(3), false},
+		"status was taken away":        {observing(3), observing(0), true},
+		"an earlier status was put":    {observing(3), observing(2), true},
+		"the operator said what it is": {observing(2), observing(3), false},
+		"the operator said something":  {observing(3), observing(3), false},
 		"is no Instance":               {&corev1.Secret{}, &corev1.Secret{}, false},
 	} {
 		if got := statusRegressed(event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
@@ -131,28 +131,28 @@ func TestTimeToReady(t *testing.T) {
 	for name, test := range map[string]struct {
 		before, after []metav1.Condition
 		want          time.Duration
-		became        bool
+		isReady       bool
 	}{
 		"became ready":  {before, after, 90 * time.Second, true},
 		"still waiting": {before, before, 0, false},
 		"was ready":     {after, after, 0, false},
 		"unknown":       {nil, nil, 0, false},
 	} {
-		if got, became := timeToReady(test.before, test.after); got != test.want || became != test.became {
-			t.Errorf("%s: got %s, %v", name, got, became)
+		if got, isReady := timeToReady(test.before, test.after); got != test.want || isReady != test.isReady {
+			t.Errorf("%s: got %s, %v", name, got, isReady)
 		}
 	}
 }
 
 func TestCountConditions(t *testing.T) {
 	t.Parallel()
-	ready, stuck := acme(), acme()
+	ready, stalled := acme(), acme()
 	summarize(ready, noon, nil)
-	summarize(stuck, noon, []error{problem.Stalled("", "X", "x")})
+	summarize(stalled, noon, []error{problem.Stalled("", "X", "x")})
 	want := map[conditionKey]int{
 		{"Ready", metav1.ConditionTrue}: 2, {"Ready", metav1.ConditionFalse}: 1, {"Stalled", metav1.ConditionTrue}: 1,
 	}
-	if diff := cmp.Diff(want, countConditions([]v1alpha1.Instance{*ready, *stuck, *ready})); diff != "" {
+	if diff := cmp.Diff(want, countConditions([]v1alpha1.Instance{*ready, *stalled, *ready})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -69,14 +69,14 @@ func (h *harness) expectNoWritesSince(before []string) {
 
 // serverImages returns the image that an Instance is pinned to and the image of its
 // pods.
-func (h *harness) serverImages(name string) (pinned, run string) {
+func (h *harness) serverImages(name string) (pinned, running string) {
 	h.t.Helper()
 	pinned = mustGet(h, name, &v1alpha1.Instance{}).Status.Server.Image
 	deployment := &appsv1.Deployment{}
 	if h.get(name, deployment) {
-		run = deployment.Spec.Template.Spec.Containers[0].Image
+		running = deployment.Spec.Template.Spec.Containers[0].Image
 	}
-	return pinned, run
+	return pinned, running
 }
 
 func TestServerRolloutContinuesAfterCanarySoak(t *testing.T) {
@@ -94,8 +94,8 @@ func TestServerRolloutContinuesAfterCanarySoak(t *testing.T) {
 	h.waitForConditions("four", "Ready=True Ready", "ServerCurrent=False Queued")
 	h.waitUntilIdle()
 	for _, name := range []string{"two", "three", "four"} {
-		pinned, run := h.serverImages(name)
-		h.Expect([]string{pinned, run}).To(gomega.Equal([]string{serverImage, serverImage}), name)
+		pinned, running := h.serverImages(name)
+		h.Expect([]string{pinned, running}).To(gomega.Equal([]string{serverImage, serverImage}), name)
 	}
 	before := h.writes.all()
 	h.startOperator(nextServerImage)
@@ -110,8 +110,8 @@ func TestServerRolloutContinuesAfterCanarySoak(t *testing.T) {
 	h.startOperator(nextServerImage)
 	for _, name := range []string{"one", "two", "three", "four"} {
 		h.waitForConditions(name, "Ready=True Ready", "ServerCurrent=True Current")
-		pinned, run := h.serverImages(name)
-		h.Expect([]string{pinned, run}).To(gomega.Equal([]string{nextServerImage, nextServerImage}), name)
+		pinned, running := h.serverImages(name)
+		h.Expect([]string{pinned, running}).To(gomega.Equal([]string{nextServerImage, nextServerImage}), name)
 	}
 	h.Eventually(func() map[string]int { return h.eventCounts("one") }).Should(gomega.And(
 		gomega.HaveKeyWithValue("Normal ServerCanary", 1), gomega.HaveKeyWithValue("Normal ServerPassed", 1)))
@@ -252,8 +252,8 @@ func TestInstanceIsUpgradedWhenSpecAllows(t *testing.T) {
 	h.triggerReconciles(waiting)
 	h.expectNoWritesSince(before)
 	for _, name := range waiting {
-		pinned, run := h.serverImages(name)
-		h.Expect([]string{pinned, run}).To(gomega.Equal([]string{serverImage, serverImage}), name)
+		pinned, running := h.serverImages(name)
+		h.Expect([]string{pinned, running}).To(gomega.Equal([]string{serverImage, serverImage}), name)
 	}
 
 	set("paused", func(spec *v1alpha1.InstanceSpec) { spec.Rollout.Pause = false })

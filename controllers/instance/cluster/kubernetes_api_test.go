@@ -32,9 +32,9 @@ func TestPrefixesOnPorts(t *testing.T) {
 	prefixes := cmpopts.EquateComparable(netip.Prefix{})
 	both := []netip.Prefix{netip.MustParsePrefix("10.96.0.1/32"), netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("2001:db8::7/128")}
 	for name, test := range map[string]struct {
-		refusal error
+		listErr error
 		want    []netip.Prefix
-		fails   bool
+		wantErr bool
 	}{
 		"may look":     {nil, both, false},
 		"may not look": {apierrors.NewForbidden(schema.GroupResource{Resource: "endpointslices"}, "", nil), both[:1], false},
@@ -43,8 +43,8 @@ func TestPrefixesOnPorts(t *testing.T) {
 		lists := 0
 		reader := fake.NewClientBuilder().WithObjects(endpoints).WithInterceptorFuncs(interceptor.Funcs{
 			List: func(ctx context.Context, inner client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
-				if lists++; test.refusal != nil {
-					return test.refusal
+				if lists++; test.listErr != nil {
+					return test.listErr
 				}
 				return inner.List(ctx, list, options...)
 			},
@@ -52,10 +52,10 @@ func TestPrefixesOnPorts(t *testing.T) {
 		api := &KubernetesAPI{APIReader: reader, ServiceAddress: netip.MustParseAddrPort("10.96.0.1:443")}
 		now := time.Now()
 		got, err := api.PrefixesOnPorts(t.Context(), now, []int32{443, 6443})
-		if diff := cmp.Diff(test.want, got, prefixes); diff != "" || (err != nil) != test.fails {
+		if diff := cmp.Diff(test.want, got, prefixes); diff != "" || (err != nil) != test.wantErr {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
-		if test.fails {
+		if test.wantErr {
 			continue
 		}
 		if got, err := api.PrefixesOnPorts(t.Context(), now, []int32{5432}); err != nil || len(got) > 0 {

@@ -20,17 +20,17 @@ func acme() *v1alpha1.Instance {
 
 func TestValidateOwner(t *testing.T) {
 	t.Parallel()
-	yes, no := true, false
+	isController, notController := true, false
 	for name, test := range map[string]struct {
 		owners []metav1.OwnerReference
 		want   string
 	}{
-		"ours":                            {[]metav1.OwnerReference{{Kind: "Instance", Name: "acme", UID: "new", Controller: &yes}}, ""},
+		"ours":                            {[]metav1.OwnerReference{{Kind: "Instance", Name: "acme", UID: "new", Controller: &isController}}, ""},
 		"without an owner":                {nil, "stalled ObjectNotOwned"},
-		"another kind's":                  {[]metav1.OwnerReference{{Kind: "Other", Name: "acme", UID: "x", Controller: &yes}}, "stalled ObjectNotOwned"},
-		"another Instance's":              {[]metav1.OwnerReference{{Kind: "Instance", Name: "emca", UID: "x", Controller: &yes}}, "stalled ObjectNotOwned"},
-		"an earlier Instance's":           {[]metav1.OwnerReference{{Kind: "Instance", Name: "acme", UID: "old", Controller: &yes}}, "waiting ObjectTerminating"},
-		"ours, but not as its controller": {[]metav1.OwnerReference{{Kind: "Instance", Name: "acme", UID: "new", Controller: &no}}, "stalled ObjectNotOwned"},
+		"another kind's":                  {[]metav1.OwnerReference{{Kind: "Other", Name: "acme", UID: "x", Controller: &isController}}, "stalled ObjectNotOwned"},
+		"another Instance's":              {[]metav1.OwnerReference{{Kind: "Instance", Name: "emca", UID: "x", Controller: &isController}}, "stalled ObjectNotOwned"},
+		"an earlier Instance's":           {[]metav1.OwnerReference{{Kind: "Instance", Name: "acme", UID: "old", Controller: &isController}}, "waiting ObjectTerminating"},
+		"ours, but not as its controller": {[]metav1.OwnerReference{{Kind: "Instance", Name: "acme", UID: "new", Controller: &notController}}, "stalled ObjectNotOwned"},
 	} {
 		object := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "acme", OwnerReferences: test.owners}}
 		err := validateOwner(acme(), "Service", object)

@@ -162,15 +162,15 @@ func describeTermination(terminated *corev1.ContainerStateTerminated) string {
 	if terminated == nil {
 		return ""
 	}
-	words := []string{fmt.Sprintf("exit code %d", terminated.ExitCode)}
+	parts := []string{fmt.Sprintf("exit code %d", terminated.ExitCode)}
 	if terminated.Reason != "" && terminated.Reason != "Error" {
-		words = append(words, terminated.Reason)
+		parts = append(parts, terminated.Reason)
 	}
 	message := ""
 	if line := FirstLine(terminated.Message); line != "" {
 		message = ": " + line
 	}
-	return " (" + strings.Join(words, ", ") + ")" + message
+	return " (" + strings.Join(parts, ", ") + ")" + message
 }
 
 // FirstLine returns the first line of a message.

@@ -163,6 +163,6 @@ func latestTermination(pods []corev1.Pod) (message string, status *corev1.Contai
 }
 
 func describeTermination(terminated *corev1.ContainerStateTerminated) string {
-	words := strings.Fields(fmt.Sprintf("exit code %d %s %s", terminated.ExitCode, terminated.Reason, podstatus.FirstLine(terminated.Message)))
-	return strings.Join(words, " ")
+	parts := strings.Fields(fmt.Sprintf("exit code %d %s %s", terminated.ExitCode, terminated.Reason, podstatus.FirstLine(terminated.Message)))
+	return strings.Join(parts, " ")
 }

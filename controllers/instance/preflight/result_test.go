@@ -79,7 +79,7 @@ func TestEvaluate(t *testing.T) {
 	for name, test := range map[string]struct {
 		condition batchv1.JobConditionType
 		pods      []corev1.Pod
-		complaint string
+		warning   string
 		now       time.Time
 		lost      bool
 		problem   string
@@ -95,17 +95,17 @@ func TestEvaluate(t *testing.T) {
 		"the pod is gone": {condition: batchv1.JobComplete, lost: true},
 		"running":         {pods: []corev1.Pod{{}}, problem: "waiting PreflightRunning"},
 		"not started":     {problem: "waiting PreflightRunning"},
-		"cannot start":    {complaint: "FailedCreate: quota", problem: "waiting PreflightRunning", message: "cannot run: FailedCreate: quota"},
+		"cannot start":    {warning: "FailedCreate: quota", problem: "waiting PreflightRunning", message: "cannot run: FailedCreate: quota"},
 		"cannot run":      {pods: []corev1.Pod{waitingPod("ErrImagePull", "not found\nmore")}, problem: "waiting PreflightRunning", message: "pod acme-1: ErrImagePull not found"},
 		"overdue":         {pods: []corev1.Pod{waitingPod("ErrImagePull", "not found")}, now: noon.Add(7*time.Minute + time.Second), problem: "stalled ServerImageUnavailable", message: "ErrImagePull not found, for more than 7m0s"},
-		"not made":        {complaint: "FailedCreate: quota", now: noon.Add(8 * time.Minute), problem: "stalled PreflightTimedOut", message: "FailedCreate: quota"},
+		"not made":        {warning: "FailedCreate: quota", now: noon.Add(8 * time.Minute), problem: "stalled PreflightTimedOut", message: "FailedCreate: quota"},
 		"nearly overdue":  {pods: []corev1.Pod{waitingPod("ErrImagePull", "not found")}, now: noon.Add(7 * time.Minute), problem: "waiting PreflightRunning"},
 	} {
 		now := test.now
 		if now.IsZero() {
 			now = noon.Add(time.Second)
 		}
-		pinned, lost, err := Evaluate(preflightJob(test.condition), test.pods, test.complaint, wanted, 7*time.Minute, now)
+		pinned, lost, err := Evaluate(preflightJob(test.condition), test.pods, test.warning, wanted, 7*time.Minute, now)
 		problemtest.Expect(t, name, err, test.problem)
 		if lost != test.lost {
 			t.Errorf("%s: lost %v", name, lost)

@@ -61,7 +61,7 @@ func TestTLSConfigAcceptsPreviousCertificate(t *testing.T) {
 	previous, otherName, otherCA := leaf("acme.tenants.svc"), leaf("other.tenants.svc"), parseCertificate(t, issue(t, "acme.tenants.svc"))
 	for name, test := range map[string]struct {
 		authorities []byte
-		shown       *x509.Certificate
+		certificate *x509.Certificate
 		want        bool
 	}{
 		"the next":                              {own.Certificate, parseCertificate(t, next), true},
@@ -75,7 +75,7 @@ func TestTLSConfigAcceptsPreviousCertificate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = test.shown.Verify(x509.VerifyOptions{DNSName: config.ServerName, Roots: config.RootCAs})
+		_, err = test.certificate.Verify(x509.VerifyOptions{DNSName: config.ServerName, Roots: config.RootCAs})
 		if got := err == nil; got != test.want {
 			t.Errorf("%s: trusted %v (%v)", name, got, err)
 		}

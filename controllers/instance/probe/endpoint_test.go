@@ -30,8 +30,8 @@ func TestHasServingEndpoint(t *testing.T) {
 	slice := func(endpoints ...discoveryv1.Endpoint) discoveryv1.EndpointSlice {
 		return discoveryv1.EndpointSlice{Ports: []discoveryv1.EndpointPort{{Port: ptr.To[int32](8443)}}, Endpoints: endpoints}
 	}
-	yes, no := ptr.To(true), ptr.To(false)
-	ready, starting := endpoint(yes, yes, no), endpoint(no, no, no)
+	isTrue, isFalse := ptr.To(true), ptr.To(false)
+	ready, starting := endpoint(isTrue, isTrue, isFalse), endpoint(isFalse, isFalse, isFalse)
 	noPort, noAddress := slice(ready), slice(ready)
 	noPort.Ports = nil
 	noAddress.Endpoints[0].Addresses = nil
@@ -46,9 +46,9 @@ func TestHasServingEndpoint(t *testing.T) {
 		"one of several":                 {[]discoveryv1.EndpointSlice{slice(starting, ready)}, true},
 		"one in another slice":           {[]discoveryv1.EndpointSlice{slice(starting), slice(ready)}, true},
 		"one without conditions":         {[]discoveryv1.EndpointSlice{slice(endpoint(nil, nil, nil))}, true},
-		"one that drains":                {[]discoveryv1.EndpointSlice{slice(endpoint(no, yes, yes))}, false},
-		"one that is ready and leaves":   {[]discoveryv1.EndpointSlice{slice(endpoint(yes, yes, yes))}, false},
-		"one that is to be ready early":  {[]discoveryv1.EndpointSlice{slice(endpoint(yes, no, no))}, false},
+		"one that drains":                {[]discoveryv1.EndpointSlice{slice(endpoint(isFalse, isTrue, isTrue))}, false},
+		"one that is ready and leaves":   {[]discoveryv1.EndpointSlice{slice(endpoint(isTrue, isTrue, isTrue))}, false},
+		"one that is to be ready early":  {[]discoveryv1.EndpointSlice{slice(endpoint(isTrue, isFalse, isFalse))}, false},
 		"pods without the port":          {[]discoveryv1.EndpointSlice{noPort}, false},
 		"an endpoint without an address": {[]discoveryv1.EndpointSlice{noAddress}, false},
 	} {
@@ -62,9 +62,9 @@ func TestEvaluate(t *testing.T) {
 	t.Parallel()
 	dialErr := errors.New("connection refused")
 	for name, test := range map[string]struct {
-		facts Facts
-		call  bool
-		want  string
+		facts       Facts
+		shouldProbe bool
+		want        string
 	}{
 		"no endpoint yet":             {Facts{}, false, "waiting EndpointUnreachable"},
 		"no endpoint for long":        {Facts{AvailableFor: time.Hour}, false, "waiting EndpointUnreachable"},
@@ -75,8 +75,8 @@ func TestEvaluate(t *testing.T) {
 		"it was never out of service": {Facts{HasEndpoint: true, AvailableFor: time.Hour}, false, ""},
 	} {
 		problemtest.Expect(t, name, Evaluate(test.facts), test.want)
-		if got := test.facts.ShouldProbe(); got != test.call {
-			t.Errorf("%s: worth calling: %v, want %v", name, got, test.call)
+		if got := test.facts.ShouldProbe(); got != test.shouldProbe {
+			t.Errorf("%s: worth calling: %v, want %v", name, got, test.shouldProbe)
 		}
 	}
 }
@@ -85,14 +85,14 @@ func TestEvaluate(t *testing.T) {
 // status write.
 func TestMessageIsStable(t *testing.T) {
 	t.Parallel()
-	refused := func(port int) error {
+	dialError := func(port int) error {
 		return fmt.Errorf("calling 10.96.0.7:443: %w", &net.OpError{
 			Op: "dial", Net: "tcp",
 			Source: &net.TCPAddr{IP: net.IPv4(10, 244, 0, 5), Port: port}, Addr: &net.TCPAddr{IP: net.IPv4(10, 96, 0, 7), Port: 443},
 			Err: os.NewSyscallError("connect", syscall.ECONNREFUSED),
 		})
 	}
-	first, second := problem.FromError(Evaluate(Facts{HasEndpoint: true, ProbeErr: refused(40001)})), problem.FromError(Evaluate(Facts{HasEndpoint: true, ProbeErr: refused(40002)}))
+	first, second := problem.FromError(Evaluate(Facts{HasEndpoint: true, ProbeErr: dialError(40001)})), problem.FromError(Evaluate(Facts{HasEndpoint: true, ProbeErr: dialError(40002)}))
 	if first.Message != second.Message || !strings.Contains(first.Message, "connection refused") {
 		t.Errorf("the messages are %q and %q", first.Message, second.Message)
 	}

@@ -45,8 +45,8 @@ func (a argoApplication) isOutOfSync(live *metav1.PartialObjectMetadata) bool {
 }
 
 func hasArgoOption(live *metav1.PartialObjectMetadata, annotation, option string) bool {
-	return slices.ContainsFunc(strings.Split(live.Annotations[annotation], ","), func(word string) bool {
-		return strings.TrimSpace(word) == option
+	return slices.ContainsFunc(strings.Split(live.Annotations[annotation], ","), func(field string) bool {
+		return strings.TrimSpace(field) == option
 	})
 }
 

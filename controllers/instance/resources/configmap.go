@@ -37,36 +37,36 @@ func newServerConfiguration(in Input) *configv1alpha1.ServerConfiguration {
 	if spec.Retention != nil {
 		config.Retention = &configv1alpha1.Retention{Deliveries: configv1alpha1.Days(spec.Retention.Deliveries)}
 	}
-	if wanted := spec.Webhooks; wanted != nil {
+	if webhooks := spec.Webhooks; webhooks != nil {
 		config.Webhooks = &configv1alpha1.Webhooks{
-			AllowPrivateAddresses: wanted.AllowPrivateAddresses, AllowedPorts: wanted.AllowedPorts, CA: configv1alpha1.Text(in.WebhookCABundle),
+			AllowPrivateAddresses: webhooks.AllowPrivateAddresses, AllowedPorts: webhooks.AllowedPorts, CA: configv1alpha1.Text(in.WebhookCABundle),
 		}
 	}
 	config.Instance = newInstanceConfig(in.Instance)
 	return config
 }
 
-func newFeaturesConfig(wanted *v1alpha1.Features) *configv1alpha1.Features {
-	if wanted == nil {
+func newFeaturesConfig(features *v1alpha1.Features) *configv1alpha1.Features {
+	if features == nil {
 		return nil
 	}
-	config := &configv1alpha1.Features{PatientResults: wanted.PatientResults}
-	if wanted.Prefill != nil {
-		config.Prefill = &configv1alpha1.Prefill{Confirm: wanted.Prefill.Confirm, Enabled: wanted.Prefill.Enabled}
+	config := &configv1alpha1.Features{PatientResults: features.PatientResults}
+	if features.Prefill != nil {
+		config.Prefill = &configv1alpha1.Prefill{Confirm: features.Prefill.Confirm, Enabled: features.Prefill.Enabled}
 	}
 	return config
 }
 
-func newMonthlyCalls(wanted v1alpha1.MonthlyCalls) configv1alpha1.MonthlyCalls {
+func newMonthlyCalls(calls v1alpha1.MonthlyCalls) configv1alpha1.MonthlyCalls {
 	return configv1alpha1.MonthlyCalls{
-		Explain: wanted.Explain, Rationale: wanted.Rationale, Suggest: wanted.Suggest, Triage: wanted.Triage,
+		Explain: calls.Explain, Rationale: calls.Rationale, Suggest: calls.Suggest, Triage: calls.Triage,
 	}
 }
 
 func newInstanceConfig(instance *v1alpha1.Instance) *configv1alpha1.Instance {
 	config := &configv1alpha1.Instance{UID: string(instance.UID)}
-	if earlier := instance.Annotations[v1alpha1.AdoptAnnotation]; earlier != "" {
-		config.Adopts = []configv1alpha1.Text{configv1alpha1.Text(earlier)}
+	if adopted := instance.Annotations[v1alpha1.AdoptAnnotation]; adopted != "" {
+		config.Adopts = []configv1alpha1.Text{configv1alpha1.Text(adopted)}
 	}
 	return config
 }
@@ -76,11 +76,11 @@ func toStringSlice[T ~string](values []T) []string {
 	if values == nil {
 		return nil
 	}
-	texts := make([]string, len(values))
+	converted := make([]string, len(values))
 	for i, value := range values {
-		texts[i] = string(value)
+		converted[i] = string(value)
 	}
-	return texts
+	return converted
 }
 
 // decodeConfig returns the server's configuration in the ConfigMap's content, which may

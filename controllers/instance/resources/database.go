@@ -24,7 +24,7 @@ const (
 var (
 	errInvalidPort = errors.New("the database URL has a port that is not a number from 1 to 65535: " +
 		"special characters in the password must be percent-encoded")
-	errPortCount = errors.New("the database URL has more or fewer ports than hosts: set one port for all hosts, or one for each")
+	errPortHostMismatch = errors.New("the database URL has more or fewer ports than hosts: set one port for all hosts, or one for each")
 
 	errNoSSLMode = errors.New("the database URL sets no sslmode, and PostgreSQL's default, prefer,  " +
 		"falls back to unencrypted connections" + verifyHint)
@@ -46,19 +46,19 @@ func DatabasePortsFromURL(databaseURL string) ([]int32, error) {
 		return nil, errNoHost
 	}
 	if len(parsed.ports) > 1 && len(parsed.ports) != len(parsed.hosts) {
-		return nil, errPortCount
+		return nil, errPortHostMismatch
 	}
 	return parsePorts(parsed.ports)
 }
 
 // parsePorts parses ports and returns them in ascending order without duplicates.
-func parsePorts(texts []string) ([]int32, error) {
-	ports := make([]int32, 0, len(texts))
-	for _, text := range texts {
-		if text == "" {
-			text = strconv.Itoa(defaultDatabasePort)
+func parsePorts(values []string) ([]int32, error) {
+	ports := make([]int32, 0, len(values))
+	for _, value := range values {
+		if value == "" {
+			value = strconv.Itoa(defaultDatabasePort)
 		}
-		port, err := strconv.ParseUint(text, 10, 16)
+		port, err := strconv.ParseUint(value, 10, 16)
 		if err != nil || port == 0 {
 			return nil, errInvalidPort
 		}
@@ -121,22 +121,22 @@ func formatDatabasePorts(in Input) string {
 	if StorageFor(in.Instance).database == nil {
 		return ""
 	}
-	words := make([]string, len(in.DatabasePorts))
+	ports := make([]string, len(in.DatabasePorts))
 	for i, port := range in.DatabasePorts {
-		words[i] = strconv.Itoa(int(port))
+		ports[i] = strconv.Itoa(int(port))
 	}
-	return strings.Join(words, ",")
+	return strings.Join(ports, ",")
 }
 
 // ParseDatabasePorts reads DatabasePortsAnnotation from a pod template's annotations:
 // the database ports of its pods, for Input.RollbackPorts. It returns none for a
 // template from another writer.
 func ParseDatabasePorts(annotations map[string]string) []int32 {
-	noted := annotations[DatabasePortsAnnotation]
-	if noted == "" {
+	value := annotations[DatabasePortsAnnotation]
+	if value == "" {
 		return nil
 	}
-	ports, err := parsePorts(strings.Split(noted, ","))
+	ports, err := parsePorts(strings.Split(value, ","))
 	if err != nil {
 		return nil
 	}

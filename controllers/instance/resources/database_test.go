@@ -154,7 +154,7 @@ func TestDatabaseURLParsingMatchesServer(t *testing.T) {
 }
 
 func drawURL(t *rapid.T) string {
-	one := func(what string, of ...string) string { return rapid.SampledFrom(of).Draw(t, what) }
+	sample := func(label string, values ...string) string { return rapid.SampledFrom(values).Draw(t, label) }
 	location := rapid.Custom(func(t *rapid.T) string {
 		host := rapid.SampledFrom([]string{
 			"db.example", "128.0.0.1", "[2001:db8::1]", "localhost", "127.0.0.1", "[::1]", "%2Ftmp", "", "a b", " c", "d%2Ce", "[]", "[f", "%zz",
@@ -172,11 +172,11 @@ func drawURL(t *rapid.T) string {
 		}
 		return name + rapid.SampledFrom([]string{"=", "=", "=", "=", ""}).Draw(t, "assigned") + rapid.SampledFrom(values).Draw(t, "value")
 	})
-	return one("scheme", "postgres://", "postgresql://", "mysql://") +
-		one("user", "", "u@", "u:p%40@", "u:a?b@", "u:%@") +
+	return sample("scheme", "postgres://", "postgresql://", "mysql://") +
+		sample("user", "", "u@", "u:p%40@", "u:a?b@", "u:%@") +
 		strings.Join(rapid.SliceOfN(location, 1, 3).Draw(t, "locations"), ",") +
-		one("path", "", "/", "/acme", "/%zz") + one("query", "?", "?", "") +
-		strings.Join(rapid.SliceOfN(parameter, 0, 4).Draw(t, "parameters"), one("separator", "&", "&", "&&")) + one("end", "", "", "&")
+		sample("path", "", "/", "/acme", "/%zz") + sample("query", "?", "?", "") +
+		strings.Join(rapid.SliceOfN(parameter, 0, 4).Draw(t, "parameters"), sample("separator", "&", "&", "&&")) + sample("end", "", "", "&")
 }
 
 // FuzzDatabaseURL makes the same comparison for arbitrary input.
@@ -234,7 +234,7 @@ func compareWithServer(t rapid.TB, text string) {
 }
 
 var databaseErrors = []error{
-	errNotPostgres, errNoHost, errEncoding, errParameters, errBrackets, errInvalidPort, errPortCount,
+	errNotPostgres, errNoHost, errEncoding, errParameters, errBrackets, errInvalidPort, errPortHostMismatch,
 	errNoSSLMode, errUnencrypted, errUnverifiedServer, errUnverifiedHostname, errInvalidSSLMode,
 }
 
@@ -264,8 +264,8 @@ func parseAsServer(text string) []*pgconn.FallbackConfig {
 
 func serverPorts(server []*pgconn.FallbackConfig) []int32 {
 	var ports []int32
-	for _, one := range server {
-		ports = append(ports, int32(one.Port))
+	for _, address := range server {
+		ports = append(ports, int32(address.Port))
 	}
 	slices.Sort(ports)
 	return slices.Compact(ports)
@@ -274,10 +274,10 @@ func serverPorts(server []*pgconn.FallbackConfig) []int32 {
 // isVerified reports whether every connection that leaves the machine verifies that the
 // server is the one named in the URL.
 func isVerified(server []*pgconn.FallbackConfig) bool {
-	return !slices.ContainsFunc(server, func(one *pgconn.FallbackConfig) bool {
-		network, _ := pgconn.NetworkAddress(one.Host, one.Port)
-		address, err := netip.ParseAddr(one.Host)
-		local := network == "unix" || one.Host == "localhost" || err == nil && address.IsLoopback()
-		return !local && (one.TLSConfig == nil || one.TLSConfig.InsecureSkipVerify)
+	return !slices.ContainsFunc(server, func(config *pgconn.FallbackConfig) bool {
+		network, _ := pgconn.NetworkAddress(config.Host, config.Port)
+		address, err := netip.ParseAddr(config.Host)
+		isLocal := network == "unix" || config.Host == "localhost" || err == nil && address.IsLoopback()
+		return !isLocal && (config.TLSConfig == nil || config.TLSConfig.InsecureSkipVerify)
 	})
 }

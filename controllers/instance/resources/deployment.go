@@ -134,23 +134,23 @@ func strategy(instance *v1alpha1.Instance) *appsapply.DeploymentStrategyApplyCon
 // serverAnnotations merges the spec's annotations with the operator's, which take
 // precedence.
 func serverAnnotations(in Input) map[string]string {
-	all := map[string]string{}
-	if wanted := in.Instance.Spec.Pods; wanted != nil {
-		maps.Copy(all, wanted.Annotations)
+	annotations := map[string]string{}
+	if pods := in.Instance.Spec.Pods; pods != nil {
+		maps.Copy(annotations, pods.Annotations)
 	}
-	maps.Copy(all, dropEmpty(map[string]string{
+	maps.Copy(annotations, dropEmpty(map[string]string{
 		ModelsAnnotation:           FormatModels(in.Models),
 		DatabaseChecksumAnnotation: in.DatabaseChecksum,
 		DatabasePortsAnnotation:    formatDatabasePorts(in),
 		TemplateHashAnnotation:     in.TemplateHash,
 	}))
-	return all
+	return annotations
 }
 
 // dropEmpty removes entries without a value.
-func dropEmpty(all map[string]string) map[string]string {
-	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
-	return all
+func dropEmpty(annotations map[string]string) map[string]string {
+	maps.DeleteFunc(annotations, func(_, value string) bool { return value == "" })
+	return annotations
 }
 
 func serverPod(in Input) *coreapply.PodSpecApplyConfiguration {
@@ -197,15 +197,15 @@ func directoryEnv() []*coreapply.EnvVarApplyConfiguration {
 
 // logEnv sets the server's log level in an environment variable rather than an argument,
 // because a server image that predates it must still start.
-func logEnv(wanted *v1alpha1.Pods) []*coreapply.EnvVarApplyConfiguration {
-	if wanted == nil || wanted.LogLevel == "" {
+func logEnv(pods *v1alpha1.Pods) []*coreapply.EnvVarApplyConfiguration {
+	if pods == nil || pods.LogLevel == "" {
 		return nil
 	}
-	return []*coreapply.EnvVarApplyConfiguration{coreapply.EnvVar().WithName(logLevelEnv).WithValue(string(wanted.LogLevel))}
+	return []*coreapply.EnvVarApplyConfiguration{coreapply.EnvVar().WithName(logLevelEnv).WithValue(string(pods.LogLevel))}
 }
 
 func serveArguments(instance *v1alpha1.Instance, models []v1alpha1.Model) []string {
-	arguments := []string{
+	args := []string{
 		"serve",
 		"--instance-id=" + instance.Name,
 		"--instance-url=" + ClusterURL(instance),
@@ -218,8 +218,8 @@ func serveArguments(instance *v1alpha1.Instance, models []v1alpha1.Model) []stri
 		"--config=" + configDirectory + "/" + configFileName,
 		"--drain=" + drainPeriod.String(),
 	}
-	arguments = append(arguments, StorageFor(instance).args...)
-	return append(arguments, modelArguments(models)...)
+	args = append(args, StorageFor(instance).args...)
+	return append(args, modelArguments(models)...)
 }
 
 func httpProbe(path string) *coreapply.ProbeApplyConfiguration {
@@ -231,16 +231,16 @@ func httpProbe(path string) *coreapply.ProbeApplyConfiguration {
 // serverResources returns the spec's resources as a whole, or the defaults. Mixing the
 // two could request more than the limit of the other.
 func serverResources(instance *v1alpha1.Instance) *coreapply.ResourceRequirementsApplyConfiguration {
-	wanted := instance.Spec.Resources
-	if wanted == nil || len(wanted.Requests)+len(wanted.Limits) == 0 {
+	specified := instance.Spec.Resources
+	if specified == nil || len(specified.Requests)+len(specified.Limits) == 0 {
 		return defaultResources()
 	}
 	resources := coreapply.ResourceRequirements()
-	if len(wanted.Requests) > 0 {
-		resources.WithRequests(wanted.Requests)
+	if len(specified.Requests) > 0 {
+		resources.WithRequests(specified.Requests)
 	}
-	if len(wanted.Limits) > 0 {
-		resources.WithLimits(wanted.Limits)
+	if len(specified.Limits) > 0 {
+		resources.WithLimits(specified.Limits)
 	}
 	return resources
 }

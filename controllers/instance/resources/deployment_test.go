@@ -123,13 +123,13 @@ func memoryRequirements(size string) *corev1.ResourceRequirements {
 
 func TestServerResources(t *testing.T) {
 	t.Parallel()
-	defaults := "requests: {cpu: 50m, memory: 64Mi}\nlimits: {memory: 256Mi}"
+	defaultYAML := "requests: {cpu: 50m, memory: 64Mi}\nlimits: {memory: 256Mi}"
 	for name, test := range map[string]struct {
 		spec *corev1.ResourceRequirements
 		want string
 	}{
-		"none: defaults":  {nil, defaults},
-		"empty: defaults": {&corev1.ResourceRequirements{}, defaults},
+		"none: defaults":  {nil, defaultYAML},
+		"empty: defaults": {&corev1.ResourceRequirements{}, defaultYAML},
 		"requests alone are not cut by a default limit": {memoryRequirements("1Gi"), "requests: {memory: 1Gi}"},
 		"limits alone": {
 			&corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}},

@@ -17,11 +17,11 @@ const (
 
 // BuildKeysetsSecret holds the keysets that the server encrypts and looks up data with.
 // notes are annotations.
-func BuildKeysetsSecret(in Input, keysets pki.Keysets, notes map[string]string) *coreapply.SecretApplyConfiguration {
+func BuildKeysetsSecret(in Input, keysets pki.Keysets, annotations map[string]string) *coreapply.SecretApplyConfiguration {
 	return withAnnotations(markRetained(in, newSecret(in, KeysetsSecretName(in.Instance), corev1.SecretTypeOpaque, map[string][]byte{
 		encryptionKeysetFile: keysets.Encryption,
 		lookupKeysetFile:     keysets.Lookup,
-	})), notes)
+	})), annotations)
 }
 
 // ParseKeysets returns the keysets in the Secret's content.

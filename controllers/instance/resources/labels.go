@@ -62,8 +62,8 @@ func podLabels(instance *v1alpha1.Instance, component string) map[string]string 
 // serverLabels merges the spec's labels with the operator's, which take precedence.
 func serverLabels(instance *v1alpha1.Instance) map[string]string {
 	labels := map[string]string{}
-	if wanted := instance.Spec.Pods; wanted != nil {
-		for key, value := range wanted.Labels {
+	if pods := instance.Spec.Pods; pods != nil {
+		for key, value := range pods.Labels {
 			labels[key] = string(value)
 		}
 	}

@@ -21,8 +21,8 @@ func memoryEnv(resources *coreapply.ResourceRequirementsApplyConfiguration) *cor
 	if resources.Limits == nil {
 		return nil
 	}
-	limit, limited := (*resources.Limits)[corev1.ResourceMemory]
-	if !limited {
+	limit, ok := (*resources.Limits)[corev1.ResourceMemory]
+	if !ok {
 		return nil
 	}
 	return coreapply.EnvVar().WithName(memoryLimitEnv).WithValue(fmt.Sprintf("%dKiB", limit.Value()/5*4>>10))

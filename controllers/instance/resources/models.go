@@ -19,21 +19,21 @@ func FormatModel(model v1alpha1.Model) string {
 
 // FormatModels formats models in one line, for ModelsAnnotation.
 func FormatModels(models []v1alpha1.Model) string {
-	words := make([]string, len(models))
+	formatted := make([]string, len(models))
 	for i, model := range models {
-		words[i] = FormatModel(model)
+		formatted[i] = FormatModel(model)
 	}
-	return strings.Join(words, ",")
+	return strings.Join(formatted, ",")
 }
 
 // ParseModels parses the output of FormatModels.
-func ParseModels(line string) []v1alpha1.Model {
-	if line == "" {
+func ParseModels(text string) []v1alpha1.Model {
+	if text == "" {
 		return nil
 	}
 	var models []v1alpha1.Model
-	for word := range strings.SplitSeq(line, ",") {
-		id, version, _ := strings.Cut(word, "@")
+	for entry := range strings.SplitSeq(text, ",") {
+		id, version, _ := strings.Cut(entry, "@")
 		models = append(models, v1alpha1.Model{ID: id, Version: version})
 	}
 	return models
@@ -41,10 +41,10 @@ func ParseModels(line string) []v1alpha1.Model {
 
 // modelArguments returns the server's model flags, with the default model first.
 func modelArguments(models []v1alpha1.Model) []string {
-	arguments := make([]string, 0, 1+len(models))
-	arguments = append(arguments, "--models="+modelsDirectory)
+	args := make([]string, 0, 1+len(models))
+	args = append(args, "--models="+modelsDirectory)
 	for _, model := range models {
-		arguments = append(arguments, "--model="+FormatModel(model))
+		args = append(args, "--model="+FormatModel(model))
 	}
-	return arguments
+	return args
 }

@@ -40,15 +40,15 @@ type mount struct {
 
 // volumeMount omits readOnly if it is false, as the API server does.
 func (m mount) volumeMount() *coreapply.VolumeMountApplyConfiguration {
-	mounted := coreapply.VolumeMount().WithName(*m.volume.Name).WithMountPath(m.path)
+	volumeMount := coreapply.VolumeMount().WithName(*m.volume.Name).WithMountPath(m.path)
 	if m.readOnly {
-		mounted.WithReadOnly(true)
+		volumeMount.WithReadOnly(true)
 	}
-	return mounted
+	return volumeMount
 }
 
 func mounts(instance *v1alpha1.Instance) []mount {
-	server := []mount{
+	mounts := []mount{
 		{secretVolume("tls", TLSSecretName(instance)), tlsDirectory, true},
 		{secretVolume("credentials", CredentialsSecretName(instance)), credentialsDirectory, true},
 		{secretVolume("signing-keys", SigningKeysSecretName(instance)), signingKeysDirectory, true},
@@ -56,7 +56,7 @@ func mounts(instance *v1alpha1.Instance) []mount {
 		{secretVolume(keysetsVolume, KeysetsSecretName(instance)), keysetsDirectory, true},
 		{makeOptional(secretVolume("notifications", NotificationsSecretName(instance))), notificationsDirectory, true},
 	}
-	return slices.Concat(server, StorageFor(instance).mounts)
+	return slices.Concat(mounts, StorageFor(instance).mounts)
 }
 
 // keysetsVolume is the name of the keysets volume. Its presence in a pod template shows

@@ -90,13 +90,13 @@ func resolverEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfigur
 	return rule.WithTo(resolverPeers(in.DNSResolvers)...)
 }
 
-func resolverPeers(further []netip.Prefix) []*networkapply.NetworkPolicyPeerApplyConfiguration {
-	peers := make([]*networkapply.NetworkPolicyPeerApplyConfiguration, 0, 3+len(further))
+func resolverPeers(resolvers []netip.Prefix) []*networkapply.NetworkPolicyPeerApplyConfiguration {
+	peers := make([]*networkapply.NetworkPolicyPeerApplyConfiguration, 0, 3+len(resolvers))
 	peers = append(peers,
 		podPeer("kube-system", "k8s-app", "kube-dns"),
 		podPeer("openshift-dns", "dns.operator.openshift.io/daemonset-dns", "default"),
 		ipBlockPeer(nodeLocalResolver, nil))
-	for _, resolver := range further {
+	for _, resolver := range resolvers {
 		peers = append(peers, ipBlockPeer(resolver.Masked(), nil))
 	}
 	return peers
@@ -133,13 +133,13 @@ func databaseEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfigur
 // databasePorts returns the ports of the database's URL and of the restored template,
 // whose pods may use another URL.
 func databasePorts(in Input) []*networkapply.NetworkPolicyPortApplyConfiguration {
-	wanted := in.DatabasePorts
-	if len(wanted) == 0 {
-		wanted = []int32{defaultDatabasePort}
+	urlPorts := in.DatabasePorts
+	if len(urlPorts) == 0 {
+		urlPorts = []int32{defaultDatabasePort}
 	}
-	all := slices.Compact(slices.Sorted(slices.Values(slices.Concat(wanted, in.RollbackPorts))))
-	ports := make([]*networkapply.NetworkPolicyPortApplyConfiguration, 0, len(all))
-	for _, port := range all {
+	numbers := slices.Compact(slices.Sorted(slices.Values(slices.Concat(urlPorts, in.RollbackPorts))))
+	ports := make([]*networkapply.NetworkPolicyPortApplyConfiguration, 0, len(numbers))
+	for _, port := range numbers {
 		ports = append(ports, policyPort(corev1.ProtocolTCP, port))
 	}
 	return ports
@@ -156,9 +156,9 @@ func DatabasePortsFromPolicy(instance *v1alpha1.Instance, policy *networkingv1.N
 	if StorageFor(instance).database == nil {
 		return nil
 	}
-	var open []int32
-	for place, rule := range policy.Spec.Egress {
-		if place > databaseRuleIndex {
+	var ports []int32
+	for i, rule := range policy.Spec.Egress {
+		if i > databaseRuleIndex {
 			break
 		}
 		for _, port := range rule.Ports {
@@ -166,22 +166,22 @@ func DatabasePortsFromPolicy(instance *v1alpha1.Instance, policy *networkingv1.N
 				continue
 			}
 			if number := port.Port.IntVal; number != defaultWebhookPort && !slices.Contains(dnsPorts, number) {
-				open = append(open, number)
+				ports = append(ports, number)
 			}
 		}
 	}
-	return open
+	return ports
 }
 
 // networkPeers returns peers for the networks of a spec, except the closed ones.
-func networkPeers(networks []v1alpha1.CIDR, closed []netip.Prefix) []*networkapply.NetworkPolicyPeerApplyConfiguration {
+func networkPeers(networks []v1alpha1.CIDR, blocked []netip.Prefix) []*networkapply.NetworkPolicyPeerApplyConfiguration {
 	var peers []*networkapply.NetworkPolicyPeerApplyConfiguration
 	for _, network := range networks {
 		prefix, err := netip.ParsePrefix(string(network))
 		if err != nil {
 			continue // the API server rejects invalid networks, and skipping one opens nothing
 		}
-		if peer := ipBlockPeer(prefix.Masked(), closed); peer != nil {
+		if peer := ipBlockPeer(prefix.Masked(), blocked); peer != nil {
 			peers = append(peers, peer)
 		}
 	}
@@ -192,10 +192,10 @@ func networkPeers(networks []v1alpha1.CIDR, closed []netip.Prefix) []*networkapp
 // unknown: every address that is not closed, and every pod, because some network
 // plugins, such as Cilium, apply IP blocks only to addresses outside the cluster. It
 // excludes the namespaces where the Kubernetes API may run as a pod.
-func anywherePeers(closed []netip.Prefix) []*networkapply.NetworkPolicyPeerApplyConfiguration {
+func anywherePeers(blocked []netip.Prefix) []*networkapply.NetworkPolicyPeerApplyConfiguration {
 	return []*networkapply.NetworkPolicyPeerApplyConfiguration{
-		ipBlockPeer(netip.MustParsePrefix("0.0.0.0/0"), closed),
-		ipBlockPeer(netip.MustParsePrefix("::/0"), closed),
+		ipBlockPeer(netip.MustParsePrefix("0.0.0.0/0"), blocked),
+		ipBlockPeer(netip.MustParsePrefix("::/0"), blocked),
 		networkapply.NetworkPolicyPeer().WithNamespaceSelector(metaapply.LabelSelector().
 			WithMatchExpressions(metaapply.LabelSelectorRequirement().
 				WithKey(corev1.LabelMetadataName).
@@ -212,9 +212,9 @@ func blockedNetworks(in Input) []netip.Prefix {
 
 // ipBlockPeer returns a peer for a network except its closed parts, or nil if all of it
 // is closed.
-func ipBlockPeer(network netip.Prefix, closed []netip.Prefix) *networkapply.NetworkPolicyPeerApplyConfiguration {
+func ipBlockPeer(network netip.Prefix, blocked []netip.Prefix) *networkapply.NetworkPolicyPeerApplyConfiguration {
 	var except []netip.Prefix
-	for _, prefix := range closed {
+	for _, prefix := range blocked {
 		prefix = prefix.Masked()
 		switch {
 		case !prefix.Overlaps(network):

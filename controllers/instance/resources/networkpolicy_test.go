@@ -129,11 +129,11 @@ func TestEgressToDatabases(t *testing.T) {
 	pod := func(port int32) egressTarget {
 		return egressTarget{"10.244.3.4", port, corev1.ProtocolTCP, "databases", labels.Set{"app": "postgres"}}
 	}
-	onPort := func(in Input, ports ...int32) Input {
+	withPorts := func(in Input, ports ...int32) Input {
 		in.DatabasePorts = ports
 		return in
 	}
-	putBack := func(in Input, ports ...int32) Input {
+	withRollbackPorts := func(in Input, ports ...int32) Input {
 		in.RollbackPorts = ports
 		return in
 	}
@@ -147,30 +147,30 @@ func TestEgressToDatabases(t *testing.T) {
 		"a database of the company":            {externalInputWithBlockedAPI(), tcpTarget("10.20.30.40", 5432), true},
 		"a database in this cluster":           {externalInputWithBlockedAPI(), pod(5432), true},
 		"a database at another port":           {externalInputWithBlockedAPI(), tcpTarget("203.0.113.9", 6432), false},
-		"PostgreSQL's port where none is read": {onPort(externalInputWithBlockedAPI()), tcpTarget("203.0.113.9", 5432), true},
-		"every port of the URL":                {onPort(externalInputWithBlockedAPI(), 5432, 6432), tcpTarget("203.0.113.9", 6432), true},
+		"PostgreSQL's port where none is read": {withPorts(externalInputWithBlockedAPI()), tcpTarget("203.0.113.9", 5432), true},
+		"every port of the URL":                {withPorts(externalInputWithBlockedAPI(), 5432, 6432), tcpTarget("203.0.113.9", 6432), true},
 		"no database with embedded storage":    {embeddedInput(), tcpTarget("203.0.113.9", 5432), false},
-		"the port of what is put back":         {putBack(externalInputWithBlockedAPI(), 6432), tcpTarget("203.0.113.9", 6432), true},
-		"a URL's port, after a rollback":       {putBack(externalInputWithBlockedAPI(), 6432), tcpTarget("203.0.113.9", 5432), true},
-		"what is put back with embedded":       {putBack(embeddedInput(), 6432), tcpTarget("203.0.113.9", 6432), false},
+		"the port of what is put back":         {withRollbackPorts(externalInputWithBlockedAPI(), 6432), tcpTarget("203.0.113.9", 6432), true},
+		"a URL's port, after a rollback":       {withRollbackPorts(externalInputWithBlockedAPI(), 6432), tcpTarget("203.0.113.9", 5432), true},
+		"what is put back with embedded":       {withRollbackPorts(embeddedInput(), 6432), tcpTarget("203.0.113.9", 6432), false},
 		"the web":                              {externalInputWithBlockedAPI(), tcpTarget("203.0.113.9", 443), false},
-		"the Kubernetes API":                   {onPort(externalInputWithBlockedAPI(), 6443), tcpTarget("192.168.49.2", 6443), false},
+		"the Kubernetes API":                   {withPorts(externalInputWithBlockedAPI(), 6443), tcpTarget("192.168.49.2", 6443), false},
 		"the Kubernetes API as a pod": {
-			onPort(externalInputWithBlockedAPI(), 6443), egressTarget{"192.168.49.2", 6443, corev1.ProtocolTCP, "kube-system", labels.Set{"component": "kube-apiserver"}}, false,
+			withPorts(externalInputWithBlockedAPI(), 6443), egressTarget{"192.168.49.2", 6443, corev1.ProtocolTCP, "kube-system", labels.Set{"component": "kube-apiserver"}}, false,
 		},
-		"the Service of the Kubernetes API": {onPort(externalInputWithBlockedAPI(), 443), tcpTarget("10.96.0.1", 443), false},
-		"the metadata of the cloud":         {onPort(externalInputWithBlockedAPI(), 80), tcpTarget("169.254.169.254", 80), false},
-		"the metadata of Alibaba":           {onPort(externalInputWithBlockedAPI(), 80), tcpTarget("100.100.100.200", 80), false},
-		"the metadata of Azure":             {onPort(externalInputWithBlockedAPI(), 80), tcpTarget("168.63.129.16", 80), false},
-		"the metadata of Amazon over IPv6":  {onPort(externalInputWithBlockedAPI(), 80), tcpTarget("fd00:ec2::254", 80), false},
+		"the Service of the Kubernetes API": {withPorts(externalInputWithBlockedAPI(), 443), tcpTarget("10.96.0.1", 443), false},
+		"the metadata of the cloud":         {withPorts(externalInputWithBlockedAPI(), 80), tcpTarget("169.254.169.254", 80), false},
+		"the metadata of Alibaba":           {withPorts(externalInputWithBlockedAPI(), 80), tcpTarget("100.100.100.200", 80), false},
+		"the metadata of Azure":             {withPorts(externalInputWithBlockedAPI(), 80), tcpTarget("168.63.129.16", 80), false},
+		"the metadata of Amazon over IPv6":  {withPorts(externalInputWithBlockedAPI(), 80), tcpTarget("fd00:ec2::254", 80), false},
 		"within the networks of the spec":   {externalInputWithBlockedAPI(withCIDRs("10.20.0.0/16", "2001:db8::/32")), tcpTarget("10.20.30.40", 5432), true},
 		"within the other one":              {externalInputWithBlockedAPI(withCIDRs("10.20.0.0/16", "2001:db8::/32")), tcpTarget("2001:db8::9", 5432), true},
 		"outside of them":                   {externalInputWithBlockedAPI(withCIDRs("10.20.0.0/16", "2001:db8::/32")), tcpTarget("10.21.0.1", 5432), false},
 		"another port within them":          {externalInputWithBlockedAPI(withCIDRs("10.20.0.0/16")), tcpTarget("10.20.30.40", 443), false},
-		"the Kubernetes API within them":    {onPort(externalInputWithBlockedAPI(withCIDRs("192.168.0.0/16")), 6443), tcpTarget("192.168.49.2", 6443), false},
-		"next to the Kubernetes API":        {onPort(externalInputWithBlockedAPI(withCIDRs("192.168.0.0/16")), 6443), tcpTarget("192.168.49.3", 6443), true},
-		"nothing but the Kubernetes API":    {onPort(externalInputWithBlockedAPI(withCIDRs("192.168.49.2/32")), 6443), tcpTarget("192.168.49.2", 6443), false},
-		"nothing is not anywhere":           {onPort(externalInputWithBlockedAPI(withCIDRs("192.168.49.2/32")), 6443), tcpTarget("203.0.113.9", 6443), false},
+		"the Kubernetes API within them":    {withPorts(externalInputWithBlockedAPI(withCIDRs("192.168.0.0/16")), 6443), tcpTarget("192.168.49.2", 6443), false},
+		"next to the Kubernetes API":        {withPorts(externalInputWithBlockedAPI(withCIDRs("192.168.0.0/16")), 6443), tcpTarget("192.168.49.3", 6443), true},
+		"nothing but the Kubernetes API":    {withPorts(externalInputWithBlockedAPI(withCIDRs("192.168.49.2/32")), 6443), tcpTarget("192.168.49.2", 6443), false},
+		"nothing is not anywhere":           {withPorts(externalInputWithBlockedAPI(withCIDRs("192.168.49.2/32")), 6443), tcpTarget("203.0.113.9", 6443), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -227,16 +227,16 @@ func TestDatabasePortsAnnotationRoundTrip(t *testing.T) {
 	t.Parallel()
 	in := externalInput()
 	in.DatabasePorts = []int32{5432, 6432}
-	noted := BuildDeployment(in).Spec.Template.Annotations
-	if diff := cmp.Diff(in.DatabasePorts, ParseDatabasePorts(noted)); diff != "" {
+	annotations := BuildDeployment(in).Spec.Template.Annotations
+	if diff := cmp.Diff(in.DatabasePorts, ParseDatabasePorts(annotations)); diff != "" {
 		t.Errorf("ports (-written +read):\n%s", diff)
 	}
 	if ports := ParseDatabasePorts(BuildDeployment(embeddedInput()).Spec.Template.Annotations); ports != nil {
 		t.Errorf("embedded storage notes %v", ports)
 	}
-	for _, wrong := range []string{"", "x", "0", "5432,x", "65536", "5432 "} {
-		if ports := ParseDatabasePorts(map[string]string{DatabasePortsAnnotation: wrong}); ports != nil {
-			t.Errorf("%q reads as %v", wrong, ports)
+	for _, invalid := range []string{"", "x", "0", "5432,x", "65536", "5432 "} {
+		if ports := ParseDatabasePorts(map[string]string{DatabasePortsAnnotation: invalid}); ports != nil {
+			t.Errorf("%q reads as %v", invalid, ports)
 		}
 	}
 }

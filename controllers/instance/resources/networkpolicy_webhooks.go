@@ -30,18 +30,18 @@ var privateReceiverNetworks = mustParsePrefixes(
 	"198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
 	"64:ff9b:1::/48", "100::/64", "2001:db8::/32", "2002::/16", "fc00::/7", "fec0::/10")
 
-func mustParsePrefixes(texts ...string) []netip.Prefix {
-	all := make([]netip.Prefix, len(texts))
-	for i, text := range texts {
-		all[i] = netip.MustParsePrefix(text)
+func mustParsePrefixes(values ...string) []netip.Prefix {
+	prefixes := make([]netip.Prefix, len(values))
+	for i, value := range values {
+		prefixes[i] = netip.MustParsePrefix(value)
 	}
-	return all
+	return prefixes
 }
 
 // WebhookPorts returns the ports that webhooks may be sent to, in ascending order.
 func WebhookPorts(instance *v1alpha1.Instance) []int32 {
-	if wanted := instance.Spec.Webhooks; wanted != nil && len(wanted.AllowedPorts) > 0 {
-		return slices.Sorted(slices.Values(wanted.AllowedPorts))
+	if webhooks := instance.Spec.Webhooks; webhooks != nil && len(webhooks.AllowedPorts) > 0 {
+		return slices.Sorted(slices.Values(webhooks.AllowedPorts))
 	}
 	return []int32{defaultWebhookPort}
 }
@@ -63,14 +63,14 @@ func receiverEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfigur
 	for _, port := range WebhookPorts(in.Instance) {
 		rule.WithPorts(policyPort(corev1.ProtocolTCP, port))
 	}
-	closed := slices.Concat(blockedReceiverNetworks, in.WebhookBlockedNetworks)
-	if wanted := in.Instance.Spec.Webhooks; wanted != nil && wanted.AllowPrivateAddresses {
-		return rule.WithTo(anywherePeers(dropContained(withNAT64(closed)))...)
+	blocked := slices.Concat(blockedReceiverNetworks, in.WebhookBlockedNetworks)
+	if webhooks := in.Instance.Spec.Webhooks; webhooks != nil && webhooks.AllowPrivateAddresses {
+		return rule.WithTo(anywherePeers(dropContained(withNAT64(blocked)))...)
 	}
-	closed = dropContained(withNAT64(append(closed, privateReceiverNetworks...)))
+	blocked = dropContained(withNAT64(append(blocked, privateReceiverNetworks...)))
 	return rule.WithTo(
-		ipBlockPeer(netip.MustParsePrefix("0.0.0.0/0"), closed),
-		ipBlockPeer(netip.MustParsePrefix("::/0"), closed))
+		ipBlockPeer(netip.MustParsePrefix("0.0.0.0/0"), blocked),
+		ipBlockPeer(netip.MustParsePrefix("::/0"), blocked))
 }
 
 // nat64Prefix is the prefix that represents IPv4 addresses to IPv6-only hosts through
@@ -79,26 +79,26 @@ var nat64Prefix = netip.MustParsePrefix("64:ff9b::/96")
 
 // withNAT64 returns the networks and, for the IPv4 ones, their NAT64 representation.
 func withNAT64(networks []netip.Prefix) []netip.Prefix {
-	all := slices.Clone(networks)
+	withMapped := slices.Clone(networks)
 	for _, network := range networks {
 		if !network.Addr().Is4() {
 			continue
 		}
-		shown, embedded := nat64Prefix.Addr().As16(), network.Addr().As4()
-		copy(shown[12:], embedded[:])
-		all = append(all, netip.PrefixFrom(netip.AddrFrom16(shown), nat64Prefix.Bits()+network.Bits()))
+		mapped, ipv4 := nat64Prefix.Addr().As16(), network.Addr().As4()
+		copy(mapped[12:], ipv4[:])
+		withMapped = append(withMapped, netip.PrefixFrom(netip.AddrFrom16(mapped), nat64Prefix.Bits()+network.Bits()))
 	}
-	return all
+	return withMapped
 }
 
 // dropContained returns the networks that are not contained in another one.
 func dropContained(networks []netip.Prefix) []netip.Prefix {
 	var kept []netip.Prefix
 	for _, network := range networks {
-		within := func(other netip.Prefix) bool {
+		isContaining := func(other netip.Prefix) bool {
 			return other.Bits() < network.Bits() && other.Contains(network.Addr())
 		}
-		if !slices.ContainsFunc(networks, within) {
+		if !slices.ContainsFunc(networks, isContaining) {
 			kept = append(kept, network)
 		}
 	}

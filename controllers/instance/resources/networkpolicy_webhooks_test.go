@@ -32,13 +32,13 @@ func TestWebhookEgress(t *testing.T) {
 	t.Parallel()
 	got := map[string]string{}
 	for address := range webhookReceivers {
-		closed, open := inputWithWebhooks(nil), inputWithWebhooks(&v1alpha1.Webhooks{AllowPrivateAddresses: true})
+		publicOnly, withPrivate := inputWithWebhooks(nil), inputWithWebhooks(&v1alpha1.Webhooks{AllowPrivateAddresses: true})
 		switch {
-		case allowsEgress(t, closed, tcpTarget(address, 443), false) && allowsEgress(t, open, tcpTarget(address, 443), false):
+		case allowsEgress(t, publicOnly, tcpTarget(address, 443), false) && allowsEgress(t, withPrivate, tcpTarget(address, 443), false):
 			got[address] = "always"
-		case allowsEgress(t, closed, tcpTarget(address, 443), false):
+		case allowsEgress(t, publicOnly, tcpTarget(address, 443), false):
 			got[address] = "only without private ones"
-		case allowsEgress(t, open, tcpTarget(address, 443), false):
+		case allowsEgress(t, withPrivate, tcpTarget(address, 443), false):
 			got[address] = "private"
 		default:
 			got[address] = "never"
@@ -49,8 +49,8 @@ func TestWebhookEgress(t *testing.T) {
 	}
 }
 
-func inputWithWebhooks(wanted *v1alpha1.Webhooks) Input {
-	in := embeddedInput(withWebhooks(wanted))
+func inputWithWebhooks(webhooks *v1alpha1.Webhooks) Input {
+	in := embeddedInput(withWebhooks(webhooks))
 	in.WebhookBlockedNetworks = []netip.Prefix{netip.MustParsePrefix("10.96.0.1/32")}
 	return in
 }

@@ -31,16 +31,16 @@ type Sender struct {
 
 // Senders returns the senders of the spec.
 func Senders(instance *v1alpha1.Instance) []Sender {
-	var all []Sender
-	if wanted := instance.Spec.Notifications; wanted != nil {
-		if wanted.SMTP != nil {
-			all = append(all, smtpSender(wanted.SMTP.SecretRef.Name))
+	var senders []Sender
+	if notifications := instance.Spec.Notifications; notifications != nil {
+		if notifications.SMTP != nil {
+			senders = append(senders, smtpSender(notifications.SMTP.SecretRef.Name))
 		}
-		if wanted.SMS != nil {
-			all = append(all, smsSender(wanted.SMS.SecretRef.Name))
+		if notifications.SMS != nil {
+			senders = append(senders, smsSender(notifications.SMS.SecretRef.Name))
 		}
 	}
-	return all
+	return senders
 }
 
 func smtpSender(secret string) Sender {

@@ -16,16 +16,16 @@ import (
 // withChanges returns a Secret's content: a base with some keys changed, or removed with
 // "-".
 func withChanges(base map[string]string, changes ...string) map[string][]byte {
-	all := map[string][]byte{}
+	content := map[string][]byte{}
 	for key, value := range base {
-		all[key] = []byte(value)
+		content[key] = []byte(value)
 	}
 	for i := 0; i < len(changes); i += 2 {
-		if all[changes[i]] = []byte(changes[i+1]); changes[i+1] == "-" {
-			delete(all, changes[i])
+		if content[changes[i]] = []byte(changes[i+1]); changes[i+1] == "-" {
+			delete(content, changes[i])
 		}
 	}
-	return all
+	return content
 }
 
 var (
@@ -39,7 +39,7 @@ func TestSenderValidate(t *testing.T) {
 		sender  Sender
 		content map[string][]byte
 		port    int
-		wrong   string
+		wantErr string
 	}{
 		"mail":                             {smtpSender("s"), withChanges(exampleSMTP), 587, ""},
 		"mail with TLS":                    {smtpSender("s"), withChanges(exampleSMTP, "tls", "tls"), 465, ""},
@@ -72,14 +72,14 @@ func TestSenderValidate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			err := test.sender.Validate(test.content)
-			if test.wrong == "" {
+			if test.wantErr == "" {
 				if port, _ := test.sender.parsePort(test.content); err != nil || port != test.port {
 					t.Errorf("got %v, port %d, want none and %d", err, port, test.port)
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), test.wrong) || strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("got %v, want one that says %q and repeats nothing", err, test.wrong)
+			if err == nil || !strings.Contains(err.Error(), test.wantErr) || strings.Contains(err.Error(), "hunter2") {
+				t.Errorf("got %v, want one that says %q and repeats nothing", err, test.wantErr)
 			}
 		})
 	}
@@ -90,9 +90,9 @@ func TestBuildNotificationsSecret(t *testing.T) {
 	in := embeddedInput(withPublicURL)
 	files := map[string][]byte{}
 	for _, sender := range Senders(in.Instance) {
-		given := map[string]map[string]string{"smtp": exampleSMTP, "sms": exampleSMS}[sender.Name]
-		maps.Copy(files, sender.Files(withChanges(given, "note", "of a colleague")))
-		if diff := cmp.Diff(withChanges(given), sender.Content(files)); diff != "" {
+		content := map[string]map[string]string{"smtp": exampleSMTP, "sms": exampleSMS}[sender.Name]
+		maps.Copy(files, sender.Files(withChanges(content, "note", "of a colleague")))
+		if diff := cmp.Diff(withChanges(content), sender.Content(files)); diff != "" {
 			t.Errorf("%s (-in the Secret +read back):\n%s", sender, diff)
 		}
 	}

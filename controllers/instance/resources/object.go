@@ -21,8 +21,8 @@ func AppendNonNil[T interface {
 	comparable
 	Object
 }](list []Object, object T) []Object {
-	var none T
-	if object == none {
+	var zero T
+	if object == zero {
 		return list
 	}
 	return append(list, object)

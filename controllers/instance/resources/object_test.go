@@ -149,19 +149,19 @@ func drawPods(t *rapid.T, instance *v1alpha1.Instance) {
 	if rapid.Bool().Draw(t, "no pods") {
 		return
 	}
-	some := func(what string, text string) string {
-		if rapid.Bool().Draw(t, what) {
+	maybe := func(label string, text string) string {
+		if rapid.Bool().Draw(t, label) {
 			return text + "\n"
 		}
 		return ""
 	}
 	withPods("{}\n")(instance)
-	text := some("pull secrets", "imagePullSecrets: [{name: registry}]") + some("nodes", "nodeSelector: {disk: ssd}") +
-		some("tolerations", `tolerations: [{key: a, tolerationSeconds: 0}, {operator: Exists}, {key: "", value: ""}]`) +
-		some("priority", "priorityClassName: high") + some("labels", `labels: {team: a, empty: ""}`) +
-		some("annotations", `annotations: {note: "", other: b}`) + some("log", "logLevel: warn") +
-		some("user", rapid.SampledFrom([]string{"securityContext: {}", "securityContext: {runAsUser: 1}"}).Draw(t, "which user")) +
-		some("affinity", rapid.SampledFrom([]string{"affinity: {}", "affinity: {nodeAffinity: {}}", onFastNodes, nearTheCache, farFromOthers}).Draw(t, "which affinity"))
+	text := maybe("pull secrets", "imagePullSecrets: [{name: registry}]") + maybe("nodes", "nodeSelector: {disk: ssd}") +
+		maybe("tolerations", `tolerations: [{key: a, tolerationSeconds: 0}, {operator: Exists}, {key: "", value: ""}]`) +
+		maybe("priority", "priorityClassName: high") + maybe("labels", `labels: {team: a, empty: ""}`) +
+		maybe("annotations", `annotations: {note: "", other: b}`) + maybe("log", "logLevel: warn") +
+		maybe("user", rapid.SampledFrom([]string{"securityContext: {}", "securityContext: {runAsUser: 1}"}).Draw(t, "which user")) +
+		maybe("affinity", rapid.SampledFrom([]string{"affinity: {}", "affinity: {nodeAffinity: {}}", onFastNodes, nearTheCache, farFromOthers}).Draw(t, "which affinity"))
 	if text != "" {
 		withPods(text)(instance)
 	}
@@ -211,9 +211,9 @@ func TestBuildersArePure(t *testing.T) {
 		if second := mustEncode(t, buildAll(in)); first != second {
 			t.Errorf("the same input gave two results:\n%s", cmp.Diff(first, second))
 		}
-		again := in
-		again.Instance = in.Instance.DeepCopy()
-		if second := mustEncode(t, buildAll(again)); first != second {
+		copied := in
+		copied.Instance = in.Instance.DeepCopy()
+		if second := mustEncode(t, buildAll(copied)); first != second {
 			t.Errorf("a copy of the input gave another result:\n%s", cmp.Diff(first, second))
 		}
 		if after := mustEncode(t, in); before != after {

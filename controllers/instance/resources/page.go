@@ -23,17 +23,17 @@ type Branding struct {
 // newPageConfig returns the configuration of the server's pages, or nil if the spec
 // configures none.
 func newPageConfig(in Input) *configv1alpha1.Page {
-	wanted := in.Instance.Spec.Page
-	if wanted == nil {
+	page := in.Instance.Spec.Page
+	if page == nil {
 		return nil
 	}
 	config := &configv1alpha1.Page{
-		CrisisLine:      string(wanted.CrisisLine),
-		EmergencyNumber: string(wanted.EmergencyNumber),
-		HelpURL:         string(wanted.HelpURL),
+		CrisisLine:      string(page.CrisisLine),
+		EmergencyNumber: string(page.EmergencyNumber),
+		HelpURL:         string(page.HelpURL),
 		Logo:            in.Branding.Logo,
-		Name:            wanted.Name,
-		PrivacyURL:      string(wanted.PrivacyURL),
+		Name:            page.Name,
+		PrivacyURL:      string(page.PrivacyURL),
 	}
 	if colors := in.Branding.Colors; colors != nil {
 		config.Colors = &configv1alpha1.Colors{Accent: colors.Accent, Primary: colors.Primary}
@@ -47,11 +47,11 @@ func ParseBranding(content map[string]string) Branding {
 	if page == nil {
 		return Branding{}
 	}
-	found := Branding{Logo: page.Logo}
+	parsed := Branding{Logo: page.Logo}
 	if page.Colors != nil {
-		found.Colors = &v1alpha1.PageColors{Primary: page.Colors.Primary, Accent: page.Colors.Accent}
+		parsed.Colors = &v1alpha1.PageColors{Primary: page.Colors.Primary, Accent: page.Colors.Accent}
 	}
-	return found
+	return parsed
 }
 
 // ValidateColors rejects colors without sufficient contrast to white, as text or as

@@ -29,9 +29,9 @@ func TestValidateColors(t *testing.T) {
 		if (err == nil) != (test.want == nil) {
 			t.Errorf("%s: got error %v", name, err)
 		}
-		for _, word := range test.want {
-			if err != nil && !strings.Contains(err.Error(), word) {
-				t.Errorf("%s: %v does not say %q", name, err, word)
+		for _, substring := range test.want {
+			if err != nil && !strings.Contains(err.Error(), substring) {
+				t.Errorf("%s: %v does not say %q", name, err, substring)
 			}
 		}
 	}

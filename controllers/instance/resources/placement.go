@@ -14,43 +14,43 @@ import (
 // addPlacement sets a pod's node placement and image pull secrets. Every pod of an
 // Instance gets only the node affinity of the spec; pod affinity applies to the server's
 // pods alone.
-func addPlacement(pod *coreapply.PodSpecApplyConfiguration, wanted *v1alpha1.Pods) *coreapply.PodSpecApplyConfiguration {
-	if wanted == nil {
+func addPlacement(pod *coreapply.PodSpecApplyConfiguration, pods *v1alpha1.Pods) *coreapply.PodSpecApplyConfiguration {
+	if pods == nil {
 		return pod
 	}
-	for _, secret := range wanted.ImagePullSecrets {
+	for _, secret := range pods.ImagePullSecrets {
 		pod.WithImagePullSecrets(coreapply.LocalObjectReference().WithName(secret.Name))
 	}
-	for i := range wanted.Tolerations {
-		pod.WithTolerations(toApplyConfiguration[coreapply.TolerationApplyConfiguration](&wanted.Tolerations[i]))
+	for i := range pods.Tolerations {
+		pod.WithTolerations(toApplyConfiguration[coreapply.TolerationApplyConfiguration](&pods.Tolerations[i]))
 	}
-	if len(wanted.NodeSelector) > 0 {
-		pod.WithNodeSelector(wanted.NodeSelector)
+	if len(pods.NodeSelector) > 0 {
+		pod.WithNodeSelector(pods.NodeSelector)
 	}
-	if wanted.PriorityClassName != "" {
-		pod.WithPriorityClassName(wanted.PriorityClassName)
+	if pods.PriorityClassName != "" {
+		pod.WithPriorityClassName(pods.PriorityClassName)
 	}
-	if wanted.Affinity != nil && wanted.Affinity.NodeAffinity != nil {
+	if pods.Affinity != nil && pods.Affinity.NodeAffinity != nil {
 		pod.WithAffinity(coreapply.Affinity().WithNodeAffinity(
-			toApplyConfiguration[coreapply.NodeAffinityApplyConfiguration](wanted.Affinity.NodeAffinity)))
+			toApplyConfiguration[coreapply.NodeAffinityApplyConfiguration](pods.Affinity.NodeAffinity)))
 	}
 	return pod
 }
 
 // addPodAffinity sets the pod affinity and anti-affinity of the server's pods. It
 // replaces the operator's own default of the same kind.
-func addPodAffinity(pod *coreapply.PodSpecApplyConfiguration, wanted *v1alpha1.Pods) *coreapply.PodSpecApplyConfiguration {
-	if wanted == nil || wanted.Affinity == nil {
+func addPodAffinity(pod *coreapply.PodSpecApplyConfiguration, pods *v1alpha1.Pods) *coreapply.PodSpecApplyConfiguration {
+	if pods == nil || pods.Affinity == nil {
 		return pod
 	}
-	if pod.Affinity == nil && (wanted.Affinity.PodAffinity != nil || wanted.Affinity.PodAntiAffinity != nil) {
+	if pod.Affinity == nil && (pods.Affinity.PodAffinity != nil || pods.Affinity.PodAntiAffinity != nil) {
 		pod.WithAffinity(coreapply.Affinity())
 	}
-	if wanted.Affinity.PodAffinity != nil {
-		pod.Affinity.WithPodAffinity(toApplyConfiguration[coreapply.PodAffinityApplyConfiguration](wanted.Affinity.PodAffinity))
+	if pods.Affinity.PodAffinity != nil {
+		pod.Affinity.WithPodAffinity(toApplyConfiguration[coreapply.PodAffinityApplyConfiguration](pods.Affinity.PodAffinity))
 	}
-	if wanted.Affinity.PodAntiAffinity != nil {
-		pod.Affinity.WithPodAntiAffinity(toApplyConfiguration[coreapply.PodAntiAffinityApplyConfiguration](wanted.Affinity.PodAntiAffinity))
+	if pods.Affinity.PodAntiAffinity != nil {
+		pod.Affinity.WithPodAntiAffinity(toApplyConfiguration[coreapply.PodAntiAffinityApplyConfiguration](pods.Affinity.PodAntiAffinity))
 	}
 	return pod
 }

@@ -76,11 +76,11 @@ func TestPodsFollowSpec(t *testing.T) {
 }
 
 // assertMerged compares a pod with a plain pod merged with the expected change.
-func assertMerged(t *testing.T, what string, plain map[string]any, change string, got map[string]any) {
+func assertMerged(t *testing.T, name string, plain map[string]any, change string, got map[string]any) {
 	t.Helper()
 	merge(plain, parseYAML(t, change))
 	if diff := cmp.Diff(plain, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
+		t.Errorf("%s (-want +got):\n%s", name, diff)
 	}
 }
 
@@ -92,7 +92,7 @@ func merge(into, change map[string]any) {
 		case nil:
 			delete(into, key)
 		case map[string]any:
-			if _, there := into[key]; !there {
+			if _, exists := into[key]; !exists {
 				into[key] = map[string]any{}
 			}
 			merge(into[key].(map[string]any), value)
@@ -115,12 +115,12 @@ func TestSpecAffinityOverridesDefault(t *testing.T) {
 	t.Parallel()
 	nodes := `nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
   {matchExpressions: [{key: disk, operator: In, values: [ssd]}]}]}}`
-	ours := `podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [` + apartByDefault + `]}`
+	defaultAntiAffinity := `podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [` + apartByDefault + `]}`
 	for name, test := range map[string]struct{ spec, want string }{
-		"nothing said":           {"{}", ours},
-		"empty":                  {"affinity: {}", ours},
-		"affinity to nodes":      {onFastNodes, nodes + "\n" + ours},
-		"affinity to pods":       {nearTheCache, "podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [" + nearby + "]}\n" + ours},
+		"nothing said":           {"{}", defaultAntiAffinity},
+		"empty":                  {"affinity: {}", defaultAntiAffinity},
+		"affinity to nodes":      {onFastNodes, nodes + "\n" + defaultAntiAffinity},
+		"affinity to pods":       {nearTheCache, "podAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [" + nearby + "]}\n" + defaultAntiAffinity},
 		"antiaffinity":           {farFromOthers, "podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [" + nearby + "]}"},
 		"no antiaffinity at all": {"affinity: {podAntiAffinity: {}}", "podAntiAffinity: {}"},
 	} {

@@ -33,17 +33,17 @@ func podSpec(instance *v1alpha1.Instance, container *coreapply.ContainerApplyCon
 // podSecurityContext runs pods without privileges, as the user of the spec. Without a
 // security context in the spec, the user is the image's own. With a security context but
 // no user, the platform chooses user and groups.
-func podSecurityContext(wanted *v1alpha1.Pods) *coreapply.PodSecurityContextApplyConfiguration {
+func podSecurityContext(pods *v1alpha1.Pods) *coreapply.PodSecurityContextApplyConfiguration {
 	security := coreapply.PodSecurityContext().
 		WithRunAsNonRoot(true).
 		WithFSGroupChangePolicy(corev1.FSGroupChangeOnRootMismatch).
 		WithSeccompProfile(coreapply.SeccompProfile().WithType(corev1.SeccompProfileTypeRuntimeDefault))
 	user := int64(nonRootID)
-	if wanted != nil && wanted.SecurityContext != nil {
-		if wanted.SecurityContext.RunAsUser == nil {
+	if pods != nil && pods.SecurityContext != nil {
+		if pods.SecurityContext.RunAsUser == nil {
 			return security
 		}
-		user = *wanted.SecurityContext.RunAsUser
+		user = *pods.SecurityContext.RunAsUser
 	}
 	return security.WithRunAsUser(user).WithRunAsGroup(nonRootID).WithFSGroup(nonRootID)
 }

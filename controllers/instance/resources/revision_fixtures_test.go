@@ -43,9 +43,9 @@ func withPublicURL(instance *v1alpha1.Instance) {
 }
 
 // withWebhooks sets the webhook settings, and a retention of one week for deliveries.
-func withWebhooks(wanted *v1alpha1.Webhooks) func(*v1alpha1.Instance) {
+func withWebhooks(webhooks *v1alpha1.Webhooks) func(*v1alpha1.Instance) {
 	return func(instance *v1alpha1.Instance) {
-		instance.Spec.Webhooks = wanted
+		instance.Spec.Webhooks = webhooks
 		instance.Spec.Retention = &v1alpha1.Retention{Deliveries: "7d"}
 	}
 }

@@ -75,16 +75,16 @@ func writeGolden(t *testing.T, path string, objects []Object) {
 // readDocuments returns the objects in a file.
 func readDocuments(t *testing.T, content []byte) []map[string]any {
 	t.Helper()
-	var all []map[string]any
+	var documents []map[string]any
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
 	for {
 		document, err := reader.Read()
 		if errors.Is(err, io.EOF) {
-			return all
+			return documents
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, parseYAML(t, string(document)))
+		documents = append(documents, parseYAML(t, string(document)))
 	}
 }

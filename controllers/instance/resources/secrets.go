@@ -99,14 +99,14 @@ func BuildApplicationSecret(in Input, application v1alpha1.Application, key stri
 // ServerApplications, with its keys by application name. Applications without a key are
 // omitted, because an empty key must never grant access. notes are annotations, which
 // must contain no key.
-func BuildCredentialsSecret(in Input, keys map[string]pki.ApplicationKeys, notes map[string]string) *coreapply.SecretApplyConfiguration {
+func BuildCredentialsSecret(in Input, keys map[string]pki.ApplicationKeys, annotations map[string]string) *coreapply.SecretApplyConfiguration {
 	files := make(map[string][]byte, len(keys))
 	for _, application := range ServerApplications(in.Instance) {
-		if known := keys[application.Name]; known.Current != "" {
-			files[credentialsFileName(application.Name)] = encodeCredentials(application, known)
+		if applicationKeys := keys[application.Name]; applicationKeys.Current != "" {
+			files[credentialsFileName(application.Name)] = encodeCredentials(application, applicationKeys)
 		}
 	}
-	return withAnnotations(markRetained(in, newSecret(in, CredentialsSecretName(in.Instance), corev1.SecretTypeOpaque, files)), notes)
+	return withAnnotations(markRetained(in, newSecret(in, CredentialsSecretName(in.Instance), corev1.SecretTypeOpaque, files)), annotations)
 }
 
 // credentialsFileName returns the name of the file with an application's credentials.
@@ -125,18 +125,18 @@ func ParseApplicationKeys(content map[string][]byte, application string) pki.App
 }
 
 // withAnnotations returns a Secret with annotations, omitting those without a value.
-func withAnnotations(secret *coreapply.SecretApplyConfiguration, notes map[string]string) *coreapply.SecretApplyConfiguration {
-	if notes = dropEmpty(maps.Clone(notes)); len(notes) == 0 {
+func withAnnotations(secret *coreapply.SecretApplyConfiguration, annotations map[string]string) *coreapply.SecretApplyConfiguration {
+	if annotations = dropEmpty(maps.Clone(annotations)); len(annotations) == 0 {
 		return secret
 	}
-	return secret.WithAnnotations(notes)
+	return secret.WithAnnotations(annotations)
 }
 
-func encodeCredentials(application v1alpha1.Application, known pki.ApplicationKeys) []byte {
+func encodeCredentials(application v1alpha1.Application, keys pki.ApplicationKeys) []byte {
 	return configv1alpha1.EncodeApplicationCredentials(configv1alpha1.ApplicationCredentials{
 		ID:      application.Name,
-		Key:     known.Current,
-		Keys:    known.Additional,
+		Key:     keys.Current,
+		Keys:    keys.Additional,
 		Scopes:  toStringSlice(application.Scopes),
 		Plan:    application.Plan,
 		DevMode: application.DevMode,
@@ -146,23 +146,23 @@ func encodeCredentials(application v1alpha1.Application, known pki.ApplicationKe
 // BuildSigningKeysSecret holds the keys that sign tokens, as PKCS#8 in PEM, in files
 // named <kid>.pem. The server verifies with all of them. Their PEM headers, or else
 // their names, determine which one signs. notes are annotations.
-func BuildSigningKeysSecret(in Input, files map[string][]byte, notes map[string]string) *coreapply.SecretApplyConfiguration {
-	return withAnnotations(markRetained(in, newSecret(in, SigningKeysSecretName(in.Instance), corev1.SecretTypeOpaque, files)), notes)
+func BuildSigningKeysSecret(in Input, files map[string][]byte, annotations map[string]string) *coreapply.SecretApplyConfiguration {
+	return withAnnotations(markRetained(in, newSecret(in, SigningKeysSecretName(in.Instance), corev1.SecretTypeOpaque, files)), annotations)
 }
 
 // BuildTLSSecret holds the server's TLS files in PEM: the certificate chain, the private
 // key, and the CA that clients must trust, which is omitted if empty.
-func BuildTLSSecret(in Input, certificate, key, authority []byte) *coreapply.SecretApplyConfiguration {
+func BuildTLSSecret(in Input, certificate, key, caBundle []byte) *coreapply.SecretApplyConfiguration {
 	files := map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key}
-	if len(authority) > 0 {
-		files[TLSCAKey] = authority
+	if len(caBundle) > 0 {
+		files[TLSCAKey] = caBundle
 	}
 	return newSecret(in, TLSSecretName(in.Instance), corev1.SecretTypeTLS, files)
 }
 
-func newSecret(in Input, name string, kind corev1.SecretType, data map[string][]byte) *coreapply.SecretApplyConfiguration {
+func newSecret(in Input, name string, secretType corev1.SecretType, data map[string][]byte) *coreapply.SecretApplyConfiguration {
 	return coreapply.Secret(name, in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
-		WithType(kind).
+		WithType(secretType).
 		WithData(data)
 }

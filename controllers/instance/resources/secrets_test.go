@@ -23,8 +23,8 @@ var everyScope = []v1alpha1.Scope{
 	"user:read", "user:write", "patient:read", "patient:write",
 }
 
-func withApplications(withApplications ...v1alpha1.Application) func(*v1alpha1.Instance) {
-	return func(instance *v1alpha1.Instance) { instance.Spec.Applications = withApplications }
+func withApplications(applications ...v1alpha1.Application) func(*v1alpha1.Instance) {
+	return func(instance *v1alpha1.Instance) { instance.Spec.Applications = applications }
 }
 
 func TestApplications(t *testing.T) {
@@ -108,11 +108,11 @@ func TestOperatorApplicationIsIncluded(t *testing.T) {
 }
 
 func applicationNames(applications []v1alpha1.Application) []string {
-	all := make([]string, len(applications))
+	names := make([]string, len(applications))
 	for i, application := range applications {
-		all[i] = application.Name
+		names[i] = application.Name
 	}
-	return all
+	return names
 }
 
 func TestBuildCredentialsSecret(t *testing.T) {
@@ -201,7 +201,7 @@ func TestBuildSigningKeysSecret(t *testing.T) {
 
 func TestBuildTLSSecret(t *testing.T) {
 	t.Parallel()
-	brought := embeddedInput(func(instance *v1alpha1.Instance) {
+	userProvided := embeddedInput(func(instance *v1alpha1.Instance) {
 		instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "acme-tls"}}
 	})
 	for name, test := range map[string]struct {
@@ -210,8 +210,8 @@ func TestBuildTLSSecret(t *testing.T) {
 		want      map[string]string
 	}{
 		"issued by the operator":       {embeddedInput(), []byte("authority"), map[string]string{"tls.crt": "chain", "tls.key": "private", "ca.crt": "authority"}},
-		"brought by the tenant":        {brought, []byte("authority"), map[string]string{"tls.crt": "chain", "tls.key": "private", "ca.crt": "authority"}},
-		"brought without an authority": {brought, nil, map[string]string{"tls.crt": "chain", "tls.key": "private"}},
+		"brought by the tenant":        {userProvided, []byte("authority"), map[string]string{"tls.crt": "chain", "tls.key": "private", "ca.crt": "authority"}},
+		"brought without an authority": {userProvided, nil, map[string]string{"tls.crt": "chain", "tls.key": "private"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -232,10 +232,10 @@ func toStrings(data map[string][]byte) map[string]string {
 	return texts
 }
 
-func assertSecret(t *testing.T, secret *coreapply.SecretApplyConfiguration, name string, kind corev1.SecretType) {
+func assertSecret(t *testing.T, secret *coreapply.SecretApplyConfiguration, name string, secretType corev1.SecretType) {
 	t.Helper()
-	if *secret.Name != name || *secret.Namespace != "tenants" || *secret.Type != kind {
-		t.Errorf("got Secret %s/%s of type %s, want tenants/%s of type %s", *secret.Namespace, *secret.Name, *secret.Type, name, kind)
+	if *secret.Name != name || *secret.Namespace != "tenants" || *secret.Type != secretType {
+		t.Errorf("got Secret %s/%s of type %s, want tenants/%s of type %s", *secret.Namespace, *secret.Name, *secret.Type, name, secretType)
 	}
 	want := Labels(embeddedInput().Instance)
 	if slices.Contains(RetainedSecretNames(embeddedInput().Instance), name) {

@@ -42,11 +42,11 @@ type database struct{ networks []v1alpha1.CIDR }
 // StorageFor returns the storage of an Instance. It is the only place that distinguishes
 // the kinds; all other code uses the fields of Storage.
 func StorageFor(instance *v1alpha1.Instance) Storage {
-	switch kind := instance.Spec.Storage; {
-	case kind.Embedded != nil:
+	switch spec := instance.Spec.Storage; {
+	case spec.Embedded != nil:
 		return embeddedStorage(instance)
-	case kind.External != nil:
-		return externalStorage(*kind.External)
+	case spec.External != nil:
+		return externalStorage(*spec.External)
 	}
 	return Storage{}
 }

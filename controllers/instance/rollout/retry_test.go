@@ -13,7 +13,7 @@ func TestRetryDelay(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		attempts   int32
-		interrupts bool
+		disruptive bool
 		want       time.Duration
 	}{
 		"first":                {0, false, time.Minute},
@@ -25,7 +25,7 @@ func TestRetryDelay(t *testing.T) {
 		"longest interruption": {11, true, 24 * time.Hour},
 		"interruption forever": {1 << 30, true, 24 * time.Hour},
 	} {
-		if got := RetryDelay(test.attempts, test.interrupts); got != test.want {
+		if got := RetryDelay(test.attempts, test.disruptive); got != test.want {
 			t.Errorf("%s: got %s, want %s", name, got, test.want)
 		}
 	}

@@ -11,19 +11,19 @@ import (
 func TestRequest(t *testing.T) {
 	t.Parallel()
 	for annotation, want := range map[string]struct {
-		asked   map[string]string
-		unknown []string
+		requests map[string]string
+		invalid  []string
 	}{
 		"":                             {},
-		"keys:1":                       {asked: map[string]string{ApplicationKeys: "1"}},
-		"keys:1,signing-keys:2":        {asked: map[string]string{ApplicationKeys: "1", SigningKeys: "2"}},
-		" keys:a , keysets:b,":         {asked: map[string]string{ApplicationKeys: "a", Keysets: "b"}},
-		"ca:2026-11-22T10:00Z":         {asked: map[string]string{CA: "2026-11-22T10:00Z"}},
-		"keys:1,keys:2":                {asked: map[string]string{ApplicationKeys: "2"}},
-		"key:1":                        {unknown: []string{"key:1"}},
-		"keys":                         {unknown: []string{"keys"}},
-		"keys:,signing-keys:2,Keys:1":  {asked: map[string]string{SigningKeys: "2"}, unknown: []string{"keys:", "Keys:1"}},
-		"keys:1, please turn them all": {asked: map[string]string{ApplicationKeys: "1"}, unknown: []string{"please turn them all"}},
+		"keys:1":                       {requests: map[string]string{ApplicationKeys: "1"}},
+		"keys:1,signing-keys:2":        {requests: map[string]string{ApplicationKeys: "1", SigningKeys: "2"}},
+		" keys:a , keysets:b,":         {requests: map[string]string{ApplicationKeys: "a", Keysets: "b"}},
+		"ca:2026-11-22T10:00Z":         {requests: map[string]string{CA: "2026-11-22T10:00Z"}},
+		"keys:1,keys:2":                {requests: map[string]string{ApplicationKeys: "2"}},
+		"key:1":                        {invalid: []string{"key:1"}},
+		"keys":                         {invalid: []string{"keys"}},
+		"keys:,signing-keys:2,Keys:1":  {requests: map[string]string{SigningKeys: "2"}, invalid: []string{"keys:", "Keys:1"}},
+		"keys:1, please turn them all": {requests: map[string]string{ApplicationKeys: "1"}, invalid: []string{"please turn them all"}},
 	} {
 		annotations := map[string]string{Annotation: annotation}
 		requests := map[string]string{}
@@ -35,10 +35,10 @@ func TestRequest(t *testing.T) {
 		if len(requests) == 0 {
 			requests = nil
 		}
-		if diff := cmp.Diff(want.asked, requests); diff != "" {
+		if diff := cmp.Diff(want.requests, requests); diff != "" {
 			t.Errorf("%q: asked for (-want +got):\n%s", annotation, diff)
 		}
-		if diff := cmp.Diff(want.unknown, InvalidEntries(annotations)); diff != "" {
+		if diff := cmp.Diff(want.invalid, InvalidEntries(annotations)); diff != "" {
 			t.Errorf("%q: unknown (-want +got):\n%s", annotation, diff)
 		}
 	}

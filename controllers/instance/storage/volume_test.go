@@ -24,10 +24,10 @@ func TestCheckVolume(t *testing.T) {
 		}
 	}
 	for name, test := range map[string]struct {
-		facts volumeFacts
-		age   time.Duration
-		want  string
-		says  string
+		facts    volumeFacts
+		age      time.Duration
+		want     string
+		contains string
 	}{
 		"just made":              {volumeFacts{}, 0, "waiting VolumePending", "just created"},
 		"bound":                  {volumeFacts{claim: claim(corev1.ClaimBound)}, time.Hour, "", ""},
@@ -46,8 +46,8 @@ func TestCheckVolume(t *testing.T) {
 			continue
 		}
 		problemtest.Expect(t, name, found, test.want)
-		if !strings.Contains(found.Message, test.says) {
-			t.Errorf("%s: got %q, want %q in it", name, found.Message, test.says)
+		if !strings.Contains(found.Message, test.contains) {
+			t.Errorf("%s: got %q, want %q in it", name, found.Message, test.contains)
 		}
 	}
 }

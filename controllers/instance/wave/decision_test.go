@@ -35,7 +35,7 @@ func TestDecide(t *testing.T) {
 		server  v1alpha1.ServerBuild
 		want    string
 		// says is a substring of the expected message.
-		says string
+		contains string
 	}{
 		"current":                     {"proven", targetBuild, nil, targetBuild, "True Current", "runs the target server image server:2 (revision 2)"},
 		"current, and suspended":      {"proven", targetBuild, changes{withSuspend}, targetBuild, "True Current", ""},
@@ -90,8 +90,8 @@ func TestDecide(t *testing.T) {
 		if !slices.Contains(Reasons, got.Reason) {
 			t.Errorf("%s: reason %s is missing from Reasons", name, got.Reason)
 		}
-		if got.Message == "" || !strings.Contains(got.Message, test.says) {
-			t.Errorf("%s: got message %q, want one that contains %q", name, got.Message, test.says)
+		if got.Message == "" || !strings.Contains(got.Message, test.contains) {
+			t.Errorf("%s: got message %q, want one that contains %q", name, got.Message, test.contains)
 		}
 	}
 }
