@@ -296,7 +296,7 @@ func TestExtraNamesChangeWithoutBreakingClients(t *testing.T) {
 	h.waitUntilIdle()
 	published := h.servedTLS("acme")
 	h.Expect(published["tls.crt"]).To(gomega.Equal(shared["tls.crt"]))
-	h.Eventually(func() []string { return h.eventMessages(reasonNamesPending) }).Should(gomega.ContainElement(gomega.HavePrefix("acme.example: the certificate does not cover these names until")))
+	h.Eventually(func() []string { return h.eventMessages(reasonNamesPending) }).Should(gomega.ContainElement(gomega.HavePrefix("acme.example: the certificate will cover these names once")))
 
 	h.advanceAndSettle("acme", 25*time.Hour)
 	h.Expect(h.verifyError("acme", published["ca.crt"], host)).To(gomega.BeEmpty())
@@ -363,7 +363,7 @@ func TestCASecretIsRejectedAsTLSSecret(t *testing.T) {
 	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: authority.SecretName}}
 	h.mustCreate(instance)
 	h.waitForConditions("acme", "Stalled=True TLSSecretInvalid")
-	h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("holds the operator's CA, whose key must stay with the operator: reference a Secret with a server certificate"))
+	h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("holds the operator's CA, whose key must not be copied: reference a Secret with a server certificate"))
 
 	root, err := pki.NewAuthority(time.Now())
 	if err != nil {

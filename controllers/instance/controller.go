@@ -65,8 +65,8 @@ type Reconciler struct {
 	// metrics are exposed to Prometheus.
 	metrics       *metrics
 	serverRollout *wave.Wave
-	// resyncPeriod is the interval at which objects that cannot be watched are read again,
-	// before jitter.
+	// resyncPeriod is the interval between reads of objects that cannot be watched, before
+	// jitter.
 	resyncPeriod time.Duration
 	now          func() time.Time
 }
@@ -201,7 +201,7 @@ func (r *Reconciler) reconcileInstance(ctx context.Context, instance *v1alpha1.I
 	return r.finishReconcile(ctx, s, before, s.Run(ctx))
 }
 
-// reconcileDelete runs the deletion of an Instance.
+// reconcileDelete finalizes a deleted Instance.
 func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (ctrl.Result, error) {
 	if !controllerutil.ContainsFinalizer(s.Instance, v1alpha1.DataFinalizer) {
 		return ctrl.Result{}, nil

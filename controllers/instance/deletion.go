@@ -20,8 +20,8 @@ import (
 
 const reasonDeleting = "Deleting"
 
-// EnsureFinalizer adds the finalizer that blocks deletion until the operator has kept or
-// deleted the Instance's data.
+// EnsureFinalizer adds the finalizer that blocks deletion until the operator has released
+// the Instance's data.
 func (s *scope) EnsureFinalizer(ctx context.Context) error {
 	before := s.Instance.DeepCopy()
 	if !controllerutil.AddFinalizer(s.Instance, v1alpha1.DataFinalizer) {
@@ -35,7 +35,7 @@ func (s *scope) EnsureFinalizer(ctx context.Context) error {
 
 // ReconcileDelete finalizes a deleted Instance. It first deletes the pods, so that a new
 // Instance of the same name never shares a volume with them, and then keeps or deletes
-// the data. Owner references take care of the other objects.
+// the data. The garbage collector deletes the other objects.
 func (s *scope) ReconcileDelete(ctx context.Context) error {
 	if err := s.deletePods(ctx); err != nil {
 		return err
@@ -64,7 +64,8 @@ func (s *scope) patch(ctx context.Context, before *v1alpha1.Instance) error {
 	return s.Client.Patch(ctx, s.Instance, patch, client.FieldOwner(s.Applier.FieldManager))
 }
 
-// deletePods deletes the Deployment and waits until its pods are gone.
+// deletePods deletes the Deployment and returns a waiting problem until its pods have
+// terminated.
 func (s *scope) deletePods(ctx context.Context) error {
 	deployment, err := s.Objects.GetOwned(ctx, inventory.Key{Kind: inventory.KindDeployment, Name: resources.ServerName(s.Instance)})
 	if err != nil {

@@ -330,7 +330,7 @@ func TestInvalidTLSSecretKeepsServingPreviousCertificate(t *testing.T) {
 	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "own-tls"}}
 	h.mustCreate(instance)
 	h.waitForConditions("acme", "Ready=False TLSSecretNotFound", "Reconciling=True TLSSecretNotFound")
-	h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("Secret own-tls does not exist"))
+	h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("Secret own-tls not found"))
 
 	h.applyTLSSecret("own-tls", valid.Certificate, valid.Key, authority)
 	h.waitForConditions("acme", "Ready=True Ready")

@@ -17,14 +17,14 @@ type logoValidation struct {
 	// resource version of a ConfigMap, and the key in it.
 	configMapUID         types.UID
 	resourceVersion, key string
-	// digest is the digest of the logo that the configuration contains since.
+	// digest is the digest of the logo in the configuration after the validation.
 	digest [sha256.Size]byte
 	// err explains why the content was rejected. It is nil if the content was accepted.
 	err error
 }
 
-// newLogoValidation records the result of validating a ConfigMap's logo, and the logo
-// that the configuration contains since.
+// newLogoValidation returns the result of validating the logo under a key of a ConfigMap.
+// logo is the logo in the configuration after the validation.
 func newLogoValidation(configMap metav1.Object, key, logo string, err error) logoValidation {
 	return logoValidation{configMap.GetUID(), configMap.GetResourceVersion(), key, sha256.Sum256([]byte(logo)), err}
 }

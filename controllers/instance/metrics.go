@@ -23,8 +23,8 @@ type metrics struct {
 	timeToReady prometheus.Histogram
 }
 
-// newMetrics registers the metrics, together with collectors for the number of Instances
-// that reader lists and the progress of the server rollout.
+// newMetrics registers the metrics, including collectors for the number of Instances and
+// the progress of the server rollout.
 func newMetrics(registry prometheus.Registerer, reader client.Reader, serverRollout *wave.Wave) (*metrics, error) {
 	reconciles, err := outcome.NewTracker(registry, prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "anamnesis_operator_reconciles_total",
@@ -57,8 +57,8 @@ func (m *metrics) observeTimeToReady(before, after *v1alpha1.Instance) {
 	}
 }
 
-// timeToReady returns how long an Instance was reconciling, and reports whether it has
-// just become ready.
+// timeToReady returns how long an Instance took to become ready. isReady reports whether
+// it has just become ready.
 func timeToReady(before, after []metav1.Condition) (duration time.Duration, isReady bool) {
 	since := meta.FindStatusCondition(before, v1alpha1.ConditionReconciling)
 	ready := meta.FindStatusCondition(after, v1alpha1.ConditionReady)
@@ -72,8 +72,8 @@ func timeToReady(before, after []metav1.Condition) (duration time.Duration, isRe
 var instancesDesc = prometheus.NewDesc("anamnesis_operator_instances",
 	"Instances by condition and status.", []string{"condition", "status"}, nil)
 
-// A conditionCollector counts Instances by condition on every scrape. It counts from the
-// cache, so that the number cannot drift.
+// A conditionCollector counts Instances by condition on every scrape. It counts cached
+// Instances, so that the numbers cannot drift.
 type conditionCollector struct{ reader client.Reader }
 
 // Describe implements prometheus.Collector.

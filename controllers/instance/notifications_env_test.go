@@ -63,7 +63,7 @@ func TestSenderLifecycle(t *testing.T) {
 	h.updateInstance("acme", withSenders("mail", "texts"))
 	h.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False SecretMissing")
 	h.Expect(h.conditionMessage("acme", "NotificationsReady")).To(gomega.And(
-		gomega.ContainSubstring("Secret mail does not exist"), gomega.ContainSubstring("Secret texts does not exist")))
+		gomega.ContainSubstring("Secret mail not found"), gomega.ContainSubstring("Secret texts not found")))
 
 	h.createWatchedSecret("mail", map[string][]byte{"host": []byte("smtp.acme.example"), "from": []byte("no-reply@acme.example"), "note": []byte("ours")})
 	h.Eventually(h.notificationFiles).Should(gomega.Equal(map[string]string{"smtp.host": "smtp.acme.example", "smtp.from": "no-reply@acme.example"}))

@@ -37,7 +37,7 @@ type Options struct {
 	MaxConcurrentImageUpdates int
 	// MaxConcurrentReconciles limits how many Instances are reconciled at the same time.
 	MaxConcurrentReconciles int
-	// ResyncPeriod is the interval at which objects that cannot be watched are read again.
+	// ResyncPeriod is the interval between reads of objects that cannot be watched.
 	ResyncPeriod time.Duration
 	// CanarySoakDuration is how long the operator observes the first Instance on a new
 	// server image before other Instances follow.
@@ -84,9 +84,9 @@ func CacheOptions(options Options) cache.Options {
 	}
 }
 
-// cacheNamespaces returns the namespaces to watch, or nil for all. With withOwn, it
-// includes the operator's own namespace, restricted to the Secret of the CA, which is
-// all that the operator may read there.
+// cacheNamespaces returns the namespaces to watch, or nil for all. If withOwn is set, it
+// includes the operator's own namespace, restricted to the CA's Secret, because the
+// operator may read nothing else there.
 func cacheNamespaces(options Options, withOwn bool) map[string]cache.Config {
 	if len(options.Namespaces) == 0 {
 		return nil
@@ -104,7 +104,7 @@ func cacheNamespaces(options Options, withOwn bool) map[string]cache.Config {
 }
 
 // NewReferencedCache returns a metadata-only cache of the Secrets and ConfigMaps that
-// are labeled to be watched but not owned by the operator. It holds none of their data.
+// users labeled to be watched. It holds none of their data.
 func NewReferencedCache(ctx context.Context, manager ctrl.Manager, options Options) (cache.Cache, error) {
 	newCache := options.NewCache
 	if newCache == nil {

@@ -96,7 +96,7 @@ func TestLogoIsCopied(t *testing.T) {
 	acme.Spec.Page = &v1alpha1.Page{Logo: &v1alpha1.PageLogo{ConfigMapRef: v1alpha1.ConfigMapKeyReference{Name: "acme-logo"}}}
 	h.mustCreate(acme)
 	h.waitForConditions("acme", "Ready=True Ready", "PageReady=False LogoNotFound")
-	h.Expect(h.conditionMessage("acme", "PageReady")).To(gomega.ContainSubstring("ConfigMap acme-logo does not exist: create it with a PNG, JPEG, WebP or SVG image of at most 128 KiB under the key logo"))
+	h.Expect(h.conditionMessage("acme", "PageReady")).To(gomega.ContainSubstring("ConfigMap acme-logo not found: create it with a PNG, JPEG, WebP or SVG image of at most 128 KiB under the key logo"))
 
 	h.createLogo("acme-logo", map[string][]byte{"logo": []byte(newSVG("first"))}, nil)
 	h.waitForConditions("acme", "Ready=True Ready", "PageReady=True PageConfigured")

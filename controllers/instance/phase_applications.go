@@ -16,16 +16,16 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
-// applicationKeyState holds the keys of all applications, as far as they could be read.
+// applicationKeyState holds the keys of all applications that could be read.
 type applicationKeyState struct {
 	// credentials is the Secret from which the server reads the keys. It is nil if it does
 	// not exist.
 	credentials *corev1.Secret
 	// secrets holds each application's own Secret, or nil for a Secret that does not exist.
-	// Secrets that belong elsewhere are absent.
+	// Secrets that do not belong to the Instance are absent.
 	secrets map[string]*corev1.Secret
-	// keys maps application names to keys: the keys that the server has, plus the keys
-	// generated in this reconcile.
+	// keys maps application names to the server's keys and the keys generated in this
+	// reconcile.
 	keys map[string]pki.ApplicationKeys
 	// rotation is the state of the key rotation.
 	rotation pki.KeyRotation
@@ -39,11 +39,10 @@ type applicationKeyState struct {
 //
 // The credentials Secret is authoritative: a key is written there before it is published
 // in the application's own Secret. If the operator is interrupted, the next reconcile
-// therefore never publishes a key that is invalid or revoked. Only if no key is
-// replaced, because the application is new or comes with adopted data, is the
-// application's own Secret written first. If an application's Secret is deleted while
-// the server has a key for it, the application gets a new key, which is how a single key
-// is revoked.
+// therefore never publishes a key that is invalid or revoked. The application's own
+// Secret is written first only if no key is replaced, because the application is new or
+// its data is adopted. To revoke a single key, a user deletes the application's Secret:
+// if the server still has a key for the application, the operator generates a new one.
 func (s *scope) applyApplicationKeys(ctx context.Context) error {
 	state, readErr := s.loadApplicationKeys(ctx)
 	if state == nil || isTransient(readErr) {
@@ -74,7 +73,7 @@ func (s *scope) applyApplicationKeys(ctx context.Context) error {
 func (s *scope) loadApplicationKeys(ctx context.Context) (*applicationKeyState, error) {
 	credentials, err := s.Objects.GetSecret(ctx, resources.CredentialsSecretName(s.Instance))
 	if err != nil {
-		return nil, err // ownership must be settled before any key is generated
+		return nil, err // the operator must own the Secret before it generates any key
 	}
 	state := &applicationKeyState{credentials: credentials, secrets: map[string]*corev1.Secret{}, keys: map[string]pki.ApplicationKeys{}}
 	state.rotation.Request = s.rotationRequest(rotation.ApplicationKeys)
@@ -133,8 +132,8 @@ func (s *scope) assignKeys(ctx context.Context, state *applicationKeyState) erro
 	})
 }
 
-// ensureOperatorKey generates a key for the operator itself if none exists. The key is not published in a Secret of its own: the operator reads it from the
-// credentials Secret.
+// ensureOperatorKey generates a key for the operator itself if none exists. The key is not
+// published in a Secret of its own: the operator reads it from the credentials Secret.
 func (s *scope) ensureOperatorKey(state *applicationKeyState) {
 	if _, hasKeys := state.keys[resources.OperatorApplicationName]; hasKeys {
 		return

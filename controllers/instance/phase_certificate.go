@@ -23,13 +23,13 @@ const (
 	reasonTLSSecretNotFound  = "TLSSecretNotFound"
 	reasonTLSSecretInvalid   = "TLSSecretInvalid"
 	reasonExtraNameForbidden = "ExtraNameForbidden"
-	// reasonNamesPending is the reason of the event that some DNS names of the spec will be
-	// added to the certificate later.
+	// reasonNamesPending is the reason of the event that lists DNS names of the spec that
+	// the certificate does not cover yet.
 	reasonNamesPending = "CertificateNamesPending"
 )
 
-// trustedSinceAnnotation on the TLS Secret of an Instance holds the time since which its
-// ca.crt contains all its current certificates. It is set only while there are several.
+// trustedSinceAnnotation on an Instance's TLS Secret holds the time since which ca.crt has
+// contained all its current certificates. It is set only while ca.crt contains several.
 const trustedSinceAnnotation = "anamnesis.dev/trusted-since"
 
 // applyCertificate writes the certificate that the pods serve to the Instance's own TLS
@@ -47,7 +47,7 @@ func (s *scope) applyCertificate(ctx context.Context) error {
 func (s *scope) copyCertificate(ctx context.Context, name string) error {
 	if s.Issuer.IsCASecret(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.Instance.Namespace, Name: name}}) {
 		return problem.Stalled("", reasonTLSSecretInvalid,
-			"TLS Secret %s holds the operator's CA, whose key must stay with the operator: reference a Secret with a server certificate, or unset spec.tls.secretRef to have one issued", name)
+			"TLS Secret %s holds the operator's CA, whose key must not be copied: reference a Secret with a server certificate, or unset spec.tls.secretRef to have one issued", name)
 	}
 	secret, err := s.GetSecret(ctx, "", reasonTLSSecretNotFound, name, "tls.crt, tls.key and, where clients need it, ca.crt")
 	if err != nil {
@@ -103,7 +103,7 @@ func (s *scope) reportCertificate(ctx context.Context, current pki.ServingCertif
 	}
 	if len(next.PendingNames) > 0 && !bytes.Equal(current.TrustBundle, next.TrustBundle) {
 		s.normalEventf(reasonNamesPending,
-			"%s: the certificate does not cover these names until clients have had the new ca.crt of Secret %s for %s",
+			"%s: the certificate will cover these names once the new ca.crt in Secret %s has been published for %s",
 			strings.Join(next.PendingNames, ", "), resources.TLSSecretName(s.Instance), s.Issuer.EffectiveOverlap())
 	}
 }
@@ -122,8 +122,8 @@ func issuedFromSecret(secret *corev1.Secret) pki.ServingCertificate {
 }
 
 // loadIssuer returns the CA for the Instance: the operator's CA for Service names, or
-// the Instance's own CA if the spec adds custom names. Clients that trust the operator's
-// CA must not have to trust it for custom names.
+// the Instance's own CA if the spec adds custom names, because clients trust the
+// operator's CA for Service names only.
 func (s *scope) loadIssuer(ctx context.Context) (*authority.CASet, error) {
 	if len(resources.ExtraDNSNames(s.Instance)) == 0 {
 		return s.Issuer.Load(ctx, s.StartedAt)

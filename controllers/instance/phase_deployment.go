@@ -20,8 +20,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/ssa"
 )
 
-// planRollout decides which pod template the Deployment should have: the one from the
-// spec or, if that one failed, the last ready one.
+// planRollout decides which pod template the Deployment should have: the template from
+// the spec or, if that template failed, the last ready template.
 func (s *scope) planRollout(ctx context.Context) error {
 	hash, err := ssa.Hash(resources.BuildDeployment(s.input).Spec.Template)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *scope) applyDeployment(ctx context.Context) (err error) {
 	case live == nil && !s.isSatisfied(podTemplate, credentials, signingKeys, certificate, configuration):
 		return nil
 	case !s.isSatisfied(podTemplate), live != nil && s.input.Server.Revision > resources.Revision:
-		// In the second case, a newer operator pinned the server and was rolled back since: this
+		// In the second case, a newer operator pinned the server before it was downgraded. This
 		// operator cannot build that revision, and the server rollout moves Instances one by
 		// one.
 		return s.applyWithLiveTemplate(ctx, live)
@@ -122,11 +122,11 @@ func (s *scope) rollBack(ctx context.Context, live *appsv1.Deployment) error {
 		return err
 	}
 	return problem.Stalled("", rollout.ReasonFailed,
-		"the pods did not become ready in time, and the ReplicaSet to roll back to is gone: change the spec")
+		"the pods did not become ready in time, and the ReplicaSet to roll back to no longer exists: change the spec")
 }
 
-// applyWithLiveTemplate applies the Deployment but keeps the fields that are decided
-// together with the pod template as last applied.
+// applyWithLiveTemplate applies the Deployment but keeps the last applied pod template
+// and the annotations that describe it.
 func (s *scope) applyWithLiveTemplate(ctx context.Context, live *appsv1.Deployment) error {
 	applied, err := s.lastAppliedDeployment(ctx, live)
 	if err != nil {

@@ -19,9 +19,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
-// awaitEndpoint returns the problem that keeps the Instance's address from answering, or
-// nil. It probes only before the Instance becomes ready, so that ready Instances cost no
-// requests. Replacing the pods clears Ready first.
+// awaitEndpoint returns a problem if the Instance is not reachable at its address. It
+// probes only before the Instance becomes ready, so that ready Instances cause no
+// requests. Ready is cleared before pods are replaced.
 func (s *scope) awaitEndpoint(ctx context.Context) error {
 	if !s.isAboutToBeReady() {
 		return nil
@@ -46,8 +46,8 @@ func (s *scope) isAboutToBeReady() bool {
 		deployment != nil && ptr.Deref(deployment.Spec.Replicas, 1) > 0
 }
 
-// availableFor returns how long the status has reported a serving pod. If a pod served
-// throughout, as during a rolling update, so did the address.
+// availableFor returns how long the status has reported an available pod. During a
+// rolling update, a pod is always available, and the address therefore stays reachable.
 func (s *scope) availableFor() time.Duration {
 	available := meta.FindStatusCondition(s.Instance.Status.Conditions, v1alpha1.ConditionAvailable)
 	if available == nil || !meta.IsStatusConditionTrue(s.Instance.Status.Conditions, v1alpha1.ConditionAvailable) {

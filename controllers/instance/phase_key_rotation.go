@@ -36,7 +36,7 @@ func (s *scope) addRotationMessage(reason, format string, args ...any) {
 // rotations, and requests that are invalid.
 func (s *scope) setRotationCondition(context.Context) error {
 	for _, entry := range rotation.InvalidEntries(s.Instance.Annotations) {
-		s.addRotationMessage(reasonUnknownRotation, "annotation %s: unknown rotation %q: use one of %s, each followed by a colon and a new value",
+		s.addRotationMessage(reasonUnknownRotation, "annotation %s: invalid rotation %q: expected one of %s, followed by a colon and a new value",
 			rotation.Annotation, entry, strings.Join(rotation.Targets(), ", "))
 	}
 	for _, reason := range []string{reasonUnknownRotation, reasonRotating} {
@@ -49,8 +49,8 @@ func (s *scope) setRotationCondition(context.Context) error {
 	return nil
 }
 
-// messagesFor returns the messages for a reason followed by all others, or nil if there
-// is no message for the reason.
+// messagesFor returns the messages for a reason followed by all other messages, or nil if
+// there is no message for the reason.
 func (s *scope) messagesFor(reason string) []string {
 	var messages, rest []string
 	for _, entry := range s.rotationMessages {
@@ -71,8 +71,8 @@ func (s *scope) rotationRequest(target string) string {
 	return rotation.Request(s.Instance.Annotations, target)
 }
 
-// isFromEarlierInstance reports whether a Secret is data of an earlier Instance that
-// this one adopts.
+// isFromEarlierInstance reports whether a Secret belongs to the adopted data of an earlier
+// Instance.
 func (s *scope) isFromEarlierInstance(secret *corev1.Secret) bool {
 	uid := secret.GetLabels()[v1alpha1.InstanceUIDLabel]
 	return uid != "" && uid != string(s.Instance.UID)

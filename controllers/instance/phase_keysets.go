@@ -22,8 +22,8 @@ const (
 	reasonKeysetsLost    = "KeysetsLost"
 )
 
-// applyKeysets creates the keysets that the server encrypts data with, once. It never
-// replaces lost keysets: the data encrypted with them would be silently lost for good.
+// applyKeysets creates the server's encryption keysets once. It never replaces lost
+// keysets, because the data encrypted with them would become permanently unreadable.
 func (s *scope) applyKeysets(ctx context.Context) error {
 	name := resources.KeysetsSecretName(s.Instance)
 	secret, err := s.Objects.GetSecret(ctx, name)
@@ -94,8 +94,8 @@ func (s *scope) rotateKeysets(ctx context.Context, secret *corev1.Secret, keyset
 	return updated, next, authority.CheckUnmodified(ctx, s.APIReader, secret)
 }
 
-// isEncrypted reports whether keysets existed before. It checks the pods' volumes, the
-// annotation on the volume claim, and the status, which a restore may drop.
+// isEncrypted reports whether keysets have existed before. It checks the status, the pods'
+// volumes, and the annotation on the volume claim, because a restore may drop the status.
 func (s *scope) isEncrypted(ctx context.Context) (bool, error) {
 	deployment := s.Objects.Deployment()
 	if s.Instance.Status.Encrypted || deployment != nil && resources.HasKeysets(deployment.Spec.Template) {

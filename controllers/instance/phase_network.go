@@ -16,8 +16,8 @@ import (
 const kindNetworkPolicy = "NetworkPolicy"
 
 // applyNetworkPolicy applies the network policy of the pods. Pods that do not match the
-// spec may use another database than the spec names: until a rollout has settled, and
-// while the database is unknown, the policy keeps their ports open.
+// spec may use another database. Until the rollout is complete, and while the database is
+// unknown, the policy keeps the ports of that database open.
 func (s *scope) applyNetworkPolicy(ctx context.Context) error {
 	policy := inventory.Find[*networkingv1.NetworkPolicy](s.Objects, kindNetworkPolicy, resources.ServerName(s.Instance))
 	in := s.input

@@ -25,8 +25,8 @@ const (
 
 // applyNotifications copies the settings of all senders into one Secret of the server.
 // As with certificates, it copies so that invalid settings never reach the server and
-// the last valid ones stay in use. An invalid sender blocks nothing else: the Instance
-// keeps serving, but cannot send codes to users.
+// the last valid settings stay in use. An invalid sender does not block other phases: the
+// Instance keeps serving, but cannot send codes to users.
 func (s *scope) applyNotifications(ctx context.Context) error {
 	live, err := s.Objects.GetSecret(ctx, resources.NotificationsSecretName(s.Instance))
 	if err != nil {
@@ -54,7 +54,8 @@ func (s *scope) applyNotifications(ctx context.Context) error {
 	return nil
 }
 
-// senderFiles returns the files of all senders and the problems with some of them.
+// senderFiles returns the files of all senders and the problems with invalid senders. For
+// an invalid sender, it returns the current files.
 func (s *scope) senderFiles(ctx context.Context, senders []resources.Sender, current map[string][]byte) (files map[string][]byte, problems []*problem.Error, err error) {
 	files = map[string][]byte{}
 	for _, sender := range senders {

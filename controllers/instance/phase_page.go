@@ -24,9 +24,9 @@ const (
 	reasonLogoInvalid    = "LogoInvalid"
 )
 
-// loadBranding loads the branding of pages. Invalid colors or an invalid logo block
-// nothing else, including the name and the phone numbers: the last valid value, which
-// the server's configuration holds, stays in use.
+// loadBranding loads the branding of pages. Invalid colors or an invalid logo block no
+// other setting: the last valid value, which the server's configuration holds, stays in
+// use.
 func (s *scope) loadBranding(ctx context.Context) error {
 	if s.Instance.Spec.Page == nil {
 		meta.RemoveStatusCondition(&s.Instance.Status.Conditions, v1alpha1.ConditionPageReady)
@@ -54,8 +54,8 @@ func (s *scope) loadBranding(ctx context.Context) error {
 	return nil
 }
 
-// loadColors accepts the colors of the spec if their contrast is sufficient. The colors
-// were chosen to go together, so if one is rejected, neither is used.
+// loadColors accepts the colors of the spec if their contrast is sufficient. If one color
+// is rejected, neither is used, because they are meant to match.
 func (s *scope) loadColors(context.Context) error {
 	colors := s.Instance.Spec.Page.Colors
 	if colors != nil {
@@ -67,8 +67,8 @@ func (s *scope) loadColors(context.Context) error {
 	return nil
 }
 
-// loadLogo copies the logo if it is an image that pages can show. It skips validation if
-// this version was validated before and the configuration contains it.
+// loadLogo copies the logo if pages can show it. It skips the validation if it has already
+// validated this version and the configuration contains the result.
 func (s *scope) loadLogo(ctx context.Context) error {
 	reference := resources.LogoReferenceFor(s.Instance)
 	if reference == nil {

@@ -20,9 +20,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/ssa"
 )
 
-// checkModels checks that the server image contains the models of the spec, before any
-// pod is changed. It runs the image in a Job, whose result pins the models' versions.
-// The Deployment stores the last check and its result, so that no check runs twice.
+// checkModels checks that the server image contains the models of the spec before any
+// pod changes. It runs the image in a Job, whose result pins the model versions. The
+// Deployment stores the last check and its result, so that no check runs twice.
 func (s *scope) checkModels(ctx context.Context) error {
 	hash, err := ssa.Hash(resources.PreflightInputs(s.input))
 	if err != nil {
@@ -44,8 +44,7 @@ func (s *scope) checkModels(ctx context.Context) error {
 	return nil
 }
 
-// cachedPreflightResult returns the result of a check that the Deployment stores, or
-// nil.
+// cachedPreflightResult returns the stored result of a check, or nil.
 func cachedPreflightResult(deployment *appsv1.Deployment, hash string) []v1alpha1.Model {
 	if deployment == nil || deployment.Annotations[resources.PreflightHashAnnotation] != hash {
 		return nil
@@ -78,7 +77,7 @@ func (s *scope) runPreflight(ctx context.Context) ([]v1alpha1.Model, error) {
 	err := s.apply(ctx, v1alpha1.ConditionModelsReady, resources.BuildPreflightJob(s.input))
 	if found := problem.FromError(err); job != nil && found != nil && found.Reason == problem.ReasonRejected {
 		// The pod's placement or settings changed, and a Job's pod template is immutable.
-		return nil, s.restartPreflight(ctx, name, "the preflight check of the server image restarts because its pod template changed")
+		return nil, s.restartPreflight(ctx, name, "the preflight check of the server image is restarting because its pod template changed")
 	}
 	if err != nil {
 		return nil, err
@@ -99,19 +98,19 @@ func (s *scope) runPreflight(ctx context.Context) ([]v1alpha1.Model, error) {
 	pinned, lost, err := preflight.Evaluate(job, pods, warning, s.Instance.Spec.Models, resources.RolloutDeadline(s.Instance), s.StartedAt)
 	switch {
 	case lost:
-		return nil, s.restartPreflight(ctx, name, "the result of the preflight check was lost with its pod: the check runs again")
+		return nil, s.restartPreflight(ctx, name, "the preflight check is running again because its pod was deleted before its result was read")
 	case s.shouldRetryPreflight(job, problem.FromError(err)):
-		return nil, s.restartPreflight(ctx, name, "the preflight check of the server image runs again")
+		return nil, s.restartPreflight(ctx, name, "the preflight check of the server image is running again")
 	}
 	return pinned, err
 }
 
-// preflightRetryInterval is the delay before a preflight check without a result is
-// retried automatically. Its pod may have been OOM-killed or evicted.
+// preflightRetryInterval is the delay before an automatic retry of a preflight check that
+// returned no result. Its pod may have been OOM-killed or evicted.
 const preflightRetryInterval = 5 * time.Minute
 
 // shouldRetryPreflight reports whether to retry a failed check: if a user requests it,
-// or automatically if the check had no readable result.
+// or automatically if the check returned no readable result.
 func (s *scope) shouldRetryPreflight(job *batchv1.Job, failure *problem.Error) bool {
 	if failure == nil || !failure.Stalled {
 		return false

@@ -14,10 +14,10 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
-// pinServer pins the server build of this Instance, which the server rollout decides
-// from the state saved on the Deployment. If the build changes, pinServer removes the
+// pinServer pins the server build that the server rollout selects for this Instance,
+// using the state saved on the Deployment. If the build changes, pinServer removes the
 // ServerCurrent condition, which describes the previous build, and the Reconciling
-// condition, so that its start time shows the server rollout how long the update takes.
+// condition, whose transition time tells the server rollout how long the update takes.
 func (s *scope) pinServer(ctx context.Context) error {
 	status := &s.Instance.Status
 	saved, err := rollout.LoadState(s.Objects.Deployment(), *status)
@@ -38,8 +38,8 @@ func (s *scope) pinServer(ctx context.Context) error {
 }
 
 // SetServerCondition reports in the ServerCurrent condition whether the Instance runs
-// the target server build, as known at the end of the reconcile. If the build cannot be
-// determined, pinServer has already failed and reported why.
+// the target server build at the end of the reconcile. If the build cannot be determined,
+// pinServer has already reported the failure.
 func (s *scope) SetServerCondition(ctx context.Context) {
 	if !s.Instance.DeletionTimestamp.IsZero() {
 		return
@@ -63,7 +63,7 @@ func (s *scope) applyBaseObjects(ctx context.Context) error {
 }
 
 // forEach calls do for every item, even after a failure, and returns the worst failure.
-// A write conflict stops it, because the remaining decisions would rest on stale input.
+// It stops at a write conflict, because its input is then stale.
 func forEach[T any](items []T, do func(T) error) error {
 	var failures []error
 	for _, item := range items {

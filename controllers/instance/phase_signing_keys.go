@@ -18,8 +18,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
-// applySigningKeys creates the keys that the server signs tokens with, shared by all its
-// pods. Existing keys, including keys that users added, stay until they are rotated.
+// applySigningKeys creates the token signing keys, which all pods of the server share.
+// Existing keys, including keys that users added, stay until they are rotated.
 func (s *scope) applySigningKeys(ctx context.Context) error {
 	secret, err := s.Objects.GetSecret(ctx, resources.SigningKeysSecretName(s.Instance))
 	if err != nil {
@@ -86,5 +86,5 @@ func usableSigningKeys(secret *corev1.Secret) map[string][]byte {
 	return files
 }
 
-// isTransient reports whether an error is not a problem.
+// isTransient reports whether an error is transient, that is, not a problem.Error.
 func isTransient(err error) bool { return err != nil && problem.FromError(err) == nil }

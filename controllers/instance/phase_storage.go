@@ -21,7 +21,7 @@ const (
 	reasonForeignDatabase     = "DatabaseNotOwned"
 )
 
-// applyStorage prepares the storage of the data.
+// applyStorage prepares the data storage.
 func (s *scope) applyStorage(ctx context.Context) error {
 	backend := storage.ForInstance(s.Instance)
 	if backend == nil {
@@ -38,9 +38,9 @@ func (s *scope) applyStorage(ctx context.Context) error {
 	return nil
 }
 
-// setStorageCondition reports the storage in the StorageReady condition, and whether the
-// pods can use it. It runs once, at the end of a reconcile: setting the condition twice
-// would look like a transition.
+// setStorageCondition reports in the StorageReady condition whether the storage is ready
+// and the pods can use it. It runs once, at the end of a reconcile, because setting the
+// condition twice would look like a transition.
 func (s *scope) setStorageCondition(state rollout.State, diagnosis rollout.Diagnosis) {
 	switch failure, undetermined := s.databaseFailure(state, diagnosis); {
 	case !s.isSatisfied(dataStorage), undetermined:
@@ -58,9 +58,9 @@ func (s *scope) setStorageCondition(state rollout.State, diagnosis rollout.Diagn
 	}
 }
 
-// databaseUnreachable returns the failure message of the pods that cannot reach the
-// database, or an empty string. lasts reports that an earlier failure is neither
-// confirmed nor refuted yet, because pods are starting.
+// databaseFailure returns the failure message of pods that cannot reach the database, or
+// an empty string. undetermined reports whether an earlier failure may persist, because
+// pods are still starting.
 func (s *scope) databaseFailure(state rollout.State, diagnosis rollout.Diagnosis) (failure string, undetermined bool) {
 	status := s.rolloutPlan.Status
 	condition := meta.FindStatusCondition(s.Instance.Status.Conditions, v1alpha1.ConditionStorageReady)

@@ -24,9 +24,9 @@ const (
 	reasonReceiverCAInvalid  = "ReceiverCAInvalid"
 )
 
-// loadWebhookCABundle loads the CA bundle that webhook receivers' certificates are
-// verified with. An invalid bundle blocks nothing else: the Instance keeps serving, and
-// the last valid bundle, which the server's configuration holds, stays in use.
+// loadWebhookCABundle loads the CA bundle that verifies the certificates of webhook
+// receivers. An invalid bundle does not block other phases: the Instance keeps serving,
+// and the last valid bundle, which the server's configuration holds, stays in use.
 func (s *scope) loadWebhookCABundle(ctx context.Context) error {
 	reference := resources.WebhookCAReference(s.Instance)
 	if reference == nil {

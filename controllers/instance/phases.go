@@ -19,13 +19,13 @@ import (
 type dependency string
 
 const (
-	// credentials, signingKeys and certificate mean that the Secrets exist without which no
-	// pod can start.
+	// credentials, signingKeys and certificate mean that the Secrets exist that every pod
+	// needs to start.
 	credentials dependency = "credentials"
 	signingKeys dependency = "signing keys"
 	certificate dependency = "certificate"
-	// keysets means that the server does not encrypt, or that the Secret with its keysets
-	// exists.
+	// keysets means that the Secret with the server's keysets exists, or that the server
+	// does not encrypt data.
 	keysets dependency = "keysets"
 	// configuration means that the pods' service account and the server's configuration
 	// exist.
@@ -47,10 +47,10 @@ type phase struct {
 	// requires lists the dependencies that must be satisfied before the phase runs, and
 	// provides the dependencies that its completion satisfies.
 	requires, provides []dependency
-	// fallbackSecret returns the name of the Secret whose existence satisfies the provided
-	// dependencies even if the phase fails, because an earlier reconcile created it.
+	// fallbackSecret returns the name of a Secret that satisfies the provided dependencies
+	// even if the phase fails, provided that an earlier reconcile created the Secret.
 	fallbackSecret func(*v1alpha1.Instance) string
-	// owns reports whether the phase may ask for an object. Until the phase has completed,
+	// owns reports whether the phase may create an object. Until the phase has completed,
 	// such an object must not be pruned.
 	owns func(*v1alpha1.Instance, inventory.Key) bool
 	// runsWhenSuspended marks a maintenance phase, which runs even while the Instance is
@@ -150,8 +150,7 @@ func (s *scope) isSatisfied(deps ...dependency) bool {
 	return true
 }
 
-// mayBeDesired reports whether a phase that has not completed might have asked for an
-// object.
+// mayBeDesired reports whether an incomplete phase may own an object.
 func (s *scope) mayBeDesired(key inventory.Key) bool {
 	for _, p := range s.incomplete {
 		if p.owns != nil && p.owns(s.Instance, key) {

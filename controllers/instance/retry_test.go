@@ -351,7 +351,7 @@ func TestRollbackWithoutReplicaSetStalls(t *testing.T) {
 	}
 	h.cluster.update(func(c *fakeCluster) { c.deadlinePending = false })
 	h.waitForConditions("acme", "Stalled=True RolloutFailed")
-	h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("ReplicaSet to roll back to is gone"))
+	h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("ReplicaSet to roll back to no longer exists"))
 	h.expectNoWritesWhenSettled("acme")
 	h.Expect(servedModels(h, "acme")).To(gomega.Equal(desiredModel))
 }

@@ -212,8 +212,8 @@ func TestUnknownRotationTargetIsReported(t *testing.T) {
 	requestRotation("key:1,signing-keys:1")(h)
 	h.waitForConditions("acme", "Ready=True Ready", "KeysRotating=True UnknownRotation")
 	h.Eventually(func() string { return h.conditionMessage("acme", "KeysRotating") }).Should(gomega.And(
-		gomega.ContainSubstring(`unknown rotation "key:1"`),
-		gomega.ContainSubstring("use one of ca, keys, keysets, signing-keys"),
+		gomega.ContainSubstring(`invalid rotation "key:1"`),
+		gomega.ContainSubstring("expected one of ca, keys, keysets, signing-keys"),
 		gomega.ContainSubstring("signing-keys: ")), "what is known turns all the same")
 	requestRotation("")(h)
 	h.reconcileAt(26 * time.Hour)

@@ -28,12 +28,12 @@ import (
 type dependencies struct {
 	inventory.Clients
 	Recorder events.EventRecorder
-	// Issuer issues certificates to Instances that do not bring their own.
+	// Issuer issues certificates to Instances without a user-provided certificate.
 	Issuer *authority.Store
 	// ServerRollout decides which server build each Instance runs.
 	ServerRollout *wave.Wave
-	// KubernetesAPI provides the addresses that pods must not reach, and DNSResolvers the
-	// addresses that they must reach.
+	// KubernetesAPI provides addresses that pods must not reach, and DNSResolvers addresses
+	// that they must reach.
 	KubernetesAPI *cluster.KubernetesAPI
 	DNSResolvers  []netip.Prefix
 	// ProbeServer connects to an Instance's server at hostPort, which must present the first
@@ -53,15 +53,15 @@ type scope struct {
 	StartedAt time.Time
 	Objects   *inventory.Set
 
-	// satisfied holds the dependencies that phases satisfied, and incomplete the phases that
+	// satisfied holds the dependencies satisfied so far, and incomplete the phases that
 	// failed or could not run.
 	satisfied  map[dependency]bool
 	incomplete []phase
 	// input is the builders' input, which phases fill in.
 	input resources.Input
-	// caBundleKnown reports whether it is known which CA the certificate chains to.
+	// caBundleKnown reports whether the CA that issued the certificate is known.
 	caBundleKnown bool
-	// rolloutPlan determines the pod template and records why.
+	// rolloutPlan determines the pod template.
 	rolloutPlan rollout.Plan
 	// diagnosis explains why pods are not ready. It is nil until diagnosePods has run.
 	diagnosis *rollout.Diagnosis
@@ -70,8 +70,8 @@ type scope struct {
 	podsRestarting bool
 	// storageStatus is the status of the storage, if known.
 	storageStatus storage.Status
-	// volumePending explains why the volume is not bound although pods may start. It is nil
-	// if the volume is bound.
+	// volumePending explains why the volume is not bound yet. It is nil if the volume is
+	// bound.
 	volumePending *problem.Error
 	// rotationMessages are the messages for the KeysRotating condition.
 	rotationMessages []rotationMessage
@@ -118,8 +118,8 @@ func (s *scope) setCondition(conditionType string, status metav1.ConditionStatus
 	setInstanceCondition(s.Instance, s.StartedAt, conditionType, status, reason, fmt.Sprintf(format, args...))
 }
 
-// setConditionFromFailures reports problems in the given condition and requests an early
-// requeue for missing references. The problems block nothing else.
+// setConditionFromFailures reports failures in their condition and requests an early
+// requeue for missing references. The failures do not block other phases.
 func (s *scope) setConditionFromFailures(failures []*problem.Error) {
 	messages := make([]string, len(failures))
 	for i, failure := range failures {

@@ -50,8 +50,8 @@ func (r *Reconciler) finishReconcile(ctx context.Context, s *scope, before *v1al
 	return ctrl.Result{RequeueAfter: s.RequeueAfter()}, nil
 }
 
-// resyncAfter returns when to reconcile again to read objects that are not watched, with
-// jitter, or zero if nothing depends on any.
+// resyncAfter returns the delay, with jitter, until the next read of objects that are not
+// watched, or zero if the Instance depends on no such object.
 func (r *Reconciler) resyncAfter(instance *v1alpha1.Instance, failures []error) time.Duration {
 	if len(failures) == 0 && !hasUnwatchedReferences(instance) {
 		return 0
@@ -59,7 +59,7 @@ func (r *Reconciler) resyncAfter(instance *v1alpha1.Instance, failures []error) 
 	return wait.Jitter(r.resyncPeriod, 0.2)
 }
 
-// summarize reports the result of a reconcile in the status, and returns its outcome.
+// summarize updates the status with the result of a reconcile and returns its outcome.
 func (s *scope) summarize(failures []error) outcome.Outcome {
 	observePods(s.Instance, s.StartedAt, s.Objects.Deployment())
 	setDrifted(s.Instance, s.StartedAt, s.Objects.DriftMessages())
@@ -125,8 +125,8 @@ func setSuspended(instance *v1alpha1.Instance, now time.Time, failures []error) 
 	meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionStalled)
 }
 
-// setDrifted reports the objects whose fields another writer overrides. The messages
-// come in a stable order.
+// setDrifted reports the objects with fields that another writer overrides. The order of
+// drifts must be stable.
 func setDrifted(instance *v1alpha1.Instance, now time.Time, drifts []string) {
 	if len(drifts) == 0 {
 		meta.RemoveStatusCondition(&instance.Status.Conditions, v1alpha1.ConditionDrifted)

@@ -30,14 +30,14 @@ func encodeSpec(spec v1alpha1.InstanceSpec) (string, error) {
 	spec.Suspend = false
 	encoded, err := json.Marshal(spec)
 	if err != nil {
-		return "", fmt.Errorf("recording the applied spec: %w", err)
+		return "", fmt.Errorf("encoding the applied spec: %w", err)
 	}
 	return string(encoded), nil
 }
 
 // useAppliedSpec makes the reconcile of a suspended Instance use the last applied spec,
-// and returns a function that restores the current one. keeps reports whether a
-// Deployment exists that needs maintenance.
+// and returns a function that restores the current one. exists reports whether the
+// Instance has a Deployment that needs maintenance.
 func (s *scope) useAppliedSpec() (restore func(), exists bool) {
 	deployment := s.Objects.Deployment()
 	if deployment == nil {

@@ -55,8 +55,8 @@ func statusRegressed(update event.UpdateEvent) bool {
 	return isInstance && stillInstance && after.Status.ObservedGeneration < before.Status.ObservedGeneration
 }
 
-// mapDataToInstance returns a request for the Instance of a retained object, which has
-// no owner reference, from its name label.
+// mapDataToInstance maps a retained object to its Instance by the name label, because
+// retained objects have no owner reference.
 func mapDataToInstance(_ context.Context, data client.Object) []reconcile.Request {
 	name := data.GetLabels()[resources.InstanceLabel]
 	if name == "" {
@@ -82,8 +82,8 @@ func (r *Reconciler) instancesReferencing(index string) handler.TypedMapFunc[*me
 	}
 }
 
-// allInstances returns requests for all Instances, whose certificates must be reissued
-// after the CA changed.
+// allInstances returns requests for all Instances. Their certificates must be reissued
+// after a change of the CA.
 func (r *Reconciler) allInstances(ctx context.Context, _ client.Object) []reconcile.Request {
 	return r.listRequests(ctx)
 }

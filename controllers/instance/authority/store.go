@@ -27,7 +27,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
-// ReasonInvalid is the reason of the problem with an unusable CA.
+// ReasonInvalid is the Ready reason for an invalid CA.
 const ReasonInvalid = "CAInvalid"
 
 // SecretName is the name of the Secret in the operator's own namespace that holds the
@@ -38,8 +38,7 @@ const SecretName = "anamnesis-authority"
 // the CA's Secret for the operator's CA, on an Instance for the Instance's own CA.
 const RotateAnnotation = rotation.Annotation
 
-// Annotations in which a CA's Secret stores the state of a pki.AuthorityRotation, and
-// keys of the Secret for the CAs other than the issuing one.
+// Annotations and keys of a CA's Secret that store the state of a pki.AuthorityRotation.
 const (
 	RotatedAnnotation       = rotation.RotatedAnnotation
 	nextSinceAnnotation     = rotation.NextSinceAnnotation
@@ -54,7 +53,7 @@ const (
 const defaultClusterDomain = "cluster.local"
 
 // A Store keeps the operator's CA in a Secret. All Instances without custom DNS names
-// share this CA. Clients that trust it trust it only to identify Services.
+// share this CA, which may issue certificates for Service names only.
 type Store struct {
 	// Client reads from the cache and writes.
 	Client client.Client
@@ -69,7 +68,7 @@ type Store struct {
 	Overlap time.Duration
 }
 
-// DNSDomain returns the DNS domain of the cluster.
+// EffectiveClusterDomain returns the DNS domain of the cluster, with the default applied.
 func (s *Store) EffectiveClusterDomain() string {
 	return cmp.Or(strings.Trim(s.ClusterDomain, "."), defaultClusterDomain)
 }
@@ -80,7 +79,8 @@ func (s *Store) Policy(domains []string, annotations map[string]string) pki.Auth
 	return pki.AuthorityPolicy{Domains: domains, Request: rotation.Request(annotations, rotation.CA), Overlap: s.EffectiveOverlap()}
 }
 
-// EffectiveOverlap returns how long a new CA is published before it issues certificates.
+// EffectiveOverlap returns how long a new CA is published before it issues certificates,
+// with the default applied.
 func (s *Store) EffectiveOverlap() time.Duration { return cmp.Or(s.Overlap, pki.DefaultOverlap) }
 
 // A CASet is the content of a CA's Secret.
@@ -92,8 +92,8 @@ type CASet struct {
 	Due time.Time
 }
 
-// Load returns the operator's CA with the previous and the next one, and creates it if
-// it does not exist. It first performs and saves any rotation step that is due.
+// Load returns the operator's CA, including the previous and the next CA, and creates it
+// if it does not exist. It first performs and saves any rotation step that is due.
 func (s *Store) Load(ctx context.Context, now time.Time) (*CASet, error) {
 	secret, err := s.read(ctx)
 	if apierrors.IsNotFound(err) {
@@ -106,7 +106,7 @@ func (s *Store) Load(ctx context.Context, now time.Time) (*CASet, error) {
 	ca, err := Advance(ctx, update, s.servicePolicy(secret.Annotations), now)
 	if err != nil {
 		return nil, problem.Stalled("", ReasonInvalid,
-			"Secret %s of the operator: %v: restore its data, or delete the Secret to get a new CA, which clients must then trust", SecretName, err)
+			"operator Secret %s: %v: restore its data, or delete the Secret to create a new CA, which clients must then trust", SecretName, err)
 	}
 	if ca.Changed {
 		if err := s.Client.Update(ctx, update); err != nil {
@@ -129,7 +129,7 @@ func (s *Store) read(ctx context.Context) (*corev1.Secret, error) {
 }
 
 // Create creates and saves a new CA. It returns a conflict error if another client
-// created one at the same time.
+// created a CA at the same time.
 func (s *Store) Create(ctx context.Context, now time.Time) (*CASet, error) {
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
@@ -243,10 +243,9 @@ func (s *Store) IsCASecret(object client.Object) bool {
 	return object.GetNamespace() == s.Namespace && object.GetName() == SecretName
 }
 
-// FindForeignName returns the first of an Instance's extra names that is, or whose
-// domain contains, a cluster-internal name other than the Instance's own names. An
-// Instance's certificate must not cover such a name. It returns an empty string if all
-// names are allowed.
+// FindForeignName returns the first extra name of an Instance that overlaps with the
+// cluster domains and is not one of the Instance's own names, or an empty string. An
+// Instance's certificate must not cover such a name.
 func FindForeignName(extra, own, clusterDomains []string) string {
 	for _, name := range extra {
 		domain := pki.Domains([]string{name})[0]
@@ -265,16 +264,16 @@ func KeyPairFromSecret(secret *corev1.Secret) pki.KeyPair {
 	return pki.KeyPair{Certificate: secret.Data[corev1.TLSCertKey], Key: secret.Data[corev1.TLSPrivateKeyKey]}
 }
 
-// CheckUnmodified returns a conflict error if a Secret changed since it was read. Newly
-// generated random keys must not replace keys from an earlier reconcile that the cache
-// does not show yet.
+// CheckUnmodified returns a conflict error if a Secret has changed since it was read from
+// the cache. Otherwise, newly generated keys could replace keys from an earlier reconcile
+// that the cache does not show yet.
 func CheckUnmodified(ctx context.Context, reader client.Reader, secret *corev1.Secret) error {
 	newest := &corev1.Secret{}
 	if err := reader.Get(ctx, client.ObjectKeyFromObject(secret), newest); err != nil {
 		return fmt.Errorf("reading Secret %s: %w", secret.Name, err)
 	}
 	if newest.ResourceVersion != secret.ResourceVersion {
-		return apierrors.NewConflict(corev1.Resource("secrets"), secret.Name, errors.New("it has been modified since it was read"))
+		return apierrors.NewConflict(corev1.Resource("secrets"), secret.Name, errors.New("the Secret has been modified since it was read"))
 	}
 	return nil
 }

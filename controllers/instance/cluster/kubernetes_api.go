@@ -32,9 +32,9 @@ type KubernetesAPI struct {
 	expiresAt time.Time
 }
 
-// PrefixesOnPorts returns a single-address prefix for each address where the Kubernetes
-// API serves on one of the ports: the kubernetes Service and its endpoints, which are
-// the addresses that a network policy matches. If the operator may not list the
+// PrefixesOnPorts returns a single-address prefix for each address at which the Kubernetes
+// API serves on one of the ports: the address of the kubernetes Service, and the addresses
+// of its endpoints, which network policies match. If the operator may not list the
 // endpoints, it returns the Service address alone.
 func (k *KubernetesAPI) PrefixesOnPorts(ctx context.Context, now time.Time, ports []int32) ([]netip.Prefix, error) {
 	addresses, err := k.addresses(ctx, now)

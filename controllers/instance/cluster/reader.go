@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster reads objects that concern an Instance without being owned by it:
-// Secrets and ConfigMaps that its spec references, its pods, the endpoints of its
-// Service, events about its objects, and storage classes. It always reads from the API
-// server: the reads are rare, and a cache would have to hold such objects of all users.
+// Package cluster reads objects that an Instance depends on but does not own: Secrets and
+// ConfigMaps that its spec references, its pods, the endpoints of its Service, events
+// about its objects, and storage classes. It always reads from the API server, because
+// the reads are rare and a cache would have to hold all such objects of all users.
 // Owned objects belong to package inventory.
 package cluster
 
@@ -27,7 +27,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
-// A Reader reads objects around the Instances of one namespace.
+// A Reader reads objects for the Instances of one namespace.
 type Reader struct {
 	// APIReader bypasses the cache.
 	APIReader client.Reader
@@ -35,15 +35,15 @@ type Reader struct {
 	Namespace string
 }
 
-// GetSecret reads a Secret that a spec references and users manage. If the Secret does
-// not exist, GetSecret returns a waiting problem with the condition and reason; want
-// describes the expected content.
+// GetSecret reads a user-managed Secret that a spec references. If the Secret does not
+// exist, GetSecret returns a waiting problem with the given condition and reason, whose
+// message describes the expected content.
 func (r Reader) GetSecret(ctx context.Context, condition, reason, name, expected string) (*corev1.Secret, error) {
 	secret := &corev1.Secret{}
 	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, secret)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, problem.Waiting(condition, reason, "Secret %s does not exist: create it with %s", name, expected)
+		return nil, problem.Waiting(condition, reason, "Secret %s not found: create it with %s", name, expected)
 	case err != nil:
 		return nil, fmt.Errorf("reading Secret %s: %w", name, err)
 	}
@@ -68,7 +68,7 @@ func (r Reader) getConfigMap(ctx context.Context, found client.Object, condition
 	err := r.APIReader.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: name}, found)
 	switch {
 	case apierrors.IsNotFound(err):
-		return problem.Waiting(condition, reason, "ConfigMap %s does not exist: create it with %s", name, expected)
+		return problem.Waiting(condition, reason, "ConfigMap %s not found: create it with %s", name, expected)
 	case err != nil:
 		return fmt.Errorf("reading ConfigMap %s: %w", name, err)
 	}
@@ -94,7 +94,7 @@ func (r Reader) GetCABundle(ctx context.Context, reference v1alpha1.CABundleRefe
 		return "", err
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM(found) {
-		return "", problem.Stalled(options.Condition, options.InvalidReason, "%s %s has no PEM certificate under the key %s: add %s", kind, name, key, options.Expected)
+		return "", problem.Stalled(options.Condition, options.InvalidReason, "%s %s: no PEM certificate found under key %s: add %s", kind, name, key, options.Expected)
 	}
 	return string(found), nil
 }
@@ -133,9 +133,9 @@ func (r Reader) ListEndpointSlices(ctx context.Context, service string) ([]disco
 	return slices.Items, nil
 }
 
-// MissingStorageClass returns the name if that storage class does not exist, with the
-// names of the existing ones. If the operator may not read storage classes, it reports
-// nothing missing.
+// MissingStorageClass returns name and the available storage classes if the storage class
+// does not exist. If the operator may not read storage classes, it assumes that the class
+// exists.
 func (r Reader) MissingStorageClass(ctx context.Context, name string) (missing string, available []string, err error) {
 	err = r.APIReader.Get(ctx, client.ObjectKey{Name: name}, &storagev1.StorageClass{})
 	if err == nil || apierrors.IsForbidden(err) {
@@ -154,8 +154,8 @@ func (r Reader) MissingStorageClass(ctx context.Context, name string) (missing s
 	return name, available, nil
 }
 
-// LatestEvent returns the message of the latest event of a type about an object. An
-// empty type matches all types.
+// LatestEvent returns the reason and message of the latest event of a type about an
+// object, or an empty string. An empty type matches all types.
 func (r Reader) LatestEvent(ctx context.Context, uid types.UID, eventType string) (string, error) {
 	selector := client.MatchingFields{"involvedObject.uid": string(uid)}
 	if eventType != "" {

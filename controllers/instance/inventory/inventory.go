@@ -27,7 +27,7 @@ func (s *Set) Entries() []v1alpha1.InventoryEntry {
 	return entries
 }
 
-// Prunable returns the owned objects that no phase desires, in a stable order. It never
+// Prunable returns the owned objects that are not desired, in a stable order. It never
 // includes data, which is deleted only with the Instance.
 func (s *Set) Prunable() []Key {
 	var keys []Key

@@ -27,7 +27,7 @@ type Kind struct {
 	List   client.ObjectList
 }
 
-// Names of the kinds that phases refer to.
+// Names of frequently used kinds.
 const (
 	KindDeployment            = "Deployment"
 	KindJob                   = "Job"
@@ -54,7 +54,7 @@ type Key struct{ Kind, Name string }
 // String returns the key as Kind/name.
 func (k Key) String() string { return k.Kind + "/" + k.Name }
 
-// InstanceUIDIndex is the name of the cache index that finds owned objects.
+// InstanceUIDIndex is the name of the cache index of owned objects by Instance UID.
 const InstanceUIDIndex = "anamnesis.dev/instance-uid"
 
 // IndexInstanceUID returns the UID of the Instance that an object belongs to, for

@@ -24,17 +24,17 @@ const (
 // KindInstance is the kind in the owner references of owned objects.
 const KindInstance = "Instance"
 
-// validateOwner returns an error if an object does not belong to the Instance, that is,
-// if its controller owner reference does not carry the Instance's UID.
+// validateOwner returns an error unless the Instance controls an object, that is, unless
+// the object's controller owner reference has the Instance's UID.
 func validateOwner(instance *v1alpha1.Instance, kind string, object metav1.Object) error {
 	owner := metav1.GetControllerOf(object)
 	switch {
 	case owner != nil && owner.UID == instance.UID:
 		return nil
 	case owner != nil && owner.Kind == KindInstance && owner.Name == instance.Name:
-		return problem.Waiting("", reasonObjectTerminating, "%s %s belonged to an earlier Instance of this name and is about to be deleted", kind, object.GetName())
+		return problem.Waiting("", reasonObjectTerminating, "%s %s belonged to an earlier Instance with this name and is about to be deleted", kind, object.GetName())
 	}
-	return problem.Stalled("", reasonObjectNotOwned, "%s %s exists and does not belong to this Instance: rename or delete it, or choose another name for the Instance", kind, object.GetName())
+	return problem.Stalled("", reasonObjectNotOwned, "%s %s already exists and does not belong to this Instance: rename or delete it, or choose another name for the Instance", kind, object.GetName())
 }
 
 // IsData reports whether an owned object outlives the Instance, unless the deletion
@@ -44,8 +44,8 @@ func IsData(instance *v1alpha1.Instance, key Key) bool {
 		key.Kind == KindSecret && slices.Contains(resources.RetainedSecretNames(instance), key.Name)
 }
 
-// validateSecret is validateOwner for a Secret that outlives its Instance and carries
-// the owner's UID in a label. A Secret without the label belongs to its controller.
+// validateSecret is validateOwner for Secrets that outlive their Instance and carry its
+// UID in a label. A Secret without the label belongs to its controller.
 func validateSecret(instance *v1alpha1.Instance, secret metav1.Object) error {
 	switch uid := secret.GetLabels()[v1alpha1.InstanceUIDLabel]; {
 	case uid == "" || metav1.GetControllerOf(secret) != nil:
@@ -60,8 +60,8 @@ func validateSecret(instance *v1alpha1.Instance, secret metav1.Object) error {
 }
 
 // validateClaim is validateOwner for the volume claim, which outlives its Instance and
-// carries the owner's UID in a label. A new Instance adopts a retained claim if its
-// adopt annotation names that UID.
+// carries its UID in a label. A new Instance may adopt a retained claim if its adopt
+// annotation contains that UID.
 func validateClaim(instance *v1alpha1.Instance, claim metav1.Object) error {
 	uid := claim.GetLabels()[v1alpha1.InstanceUIDLabel]
 	switch {
@@ -74,7 +74,7 @@ func validateClaim(instance *v1alpha1.Instance, claim metav1.Object) error {
 		return nil
 	case uid == "":
 		return problem.Stalled(v1alpha1.ConditionStorageReady, reasonObjectNotOwned,
-			"volume claim %s exists and was not created for an Instance: rename or delete it, or choose another name for the Instance", claim.GetName())
+			"volume claim %s already exists and was not created for an Instance: rename or delete it, or choose another name for the Instance", claim.GetName())
 	case instance.Annotations[v1alpha1.AdoptAnnotation] == uid:
 		return nil
 	}

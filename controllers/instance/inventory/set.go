@@ -35,13 +35,13 @@ type Clients struct {
 type Set struct {
 	Clients
 	instance *v1alpha1.Instance
-	// found holds the objects that existed when the reconcile began, or were found since.
-	// They belong to the cache and must not be modified.
+	// found holds the objects that existed when the reconcile began or were read since then.
+	// They are shared with the cache and must not be modified.
 	found map[Key]client.Object
-	// desired holds the objects that phases asked for, changed the objects that were
-	// written, and deleted the objects that a phase deleted.
+	// desired holds the objects that phases applied or created, changed the objects whose
+	// write changed them, and deleted the objects that phases deleted.
 	desired, changed, deleted map[Key]bool
-	// drifted holds the objects whose fields another writer, such as a mutating policy,
+	// drifted holds the objects with fields that another writer, such as a mutating policy,
 	// overrides.
 	drifted map[Key]*ssa.Drift
 }
@@ -90,12 +90,13 @@ func (s *Set) Deployment() *appsv1.Deployment {
 // Has reports whether an owned object was found.
 func (s *Set) Has(key Key) bool { return s.found[key] != nil }
 
-// Changed reports whether this reconcile wrote an owned object.
+// Changed reports whether this reconcile changed an owned object.
 func (s *Set) Changed(key Key) bool { return s.changed[key] }
 
 // Get returns the live object for a key, or nil. If the Set does not hold the object,
 // Get reads it from the API server, because the cache holds only objects with the
-// operator's label. It returns an error if the object exists and belongs elsewhere.
+// operator's label. It returns an error if the object exists but does not belong to the
+// Instance.
 func (s *Set) Get(ctx context.Context, key Key) (client.Object, error) {
 	if found, ok := s.found[key]; ok {
 		return found, validateExisting(s.instance, key, found)
@@ -124,7 +125,7 @@ func (s *Set) GetOwned(ctx context.Context, key Key) (client.Object, error) {
 	return found, err
 }
 
-// GetSecret returns the live Secret of a name, or nil, like Get.
+// GetSecret returns the live Secret with a name, or nil, like Get.
 func (s *Set) GetSecret(ctx context.Context, name string) (*corev1.Secret, error) {
 	found, err := s.Get(ctx, Key{KindSecret, name})
 	if found == nil {
@@ -138,8 +139,7 @@ func (s *Set) GetSecret(ctx context.Context, name string) (*corev1.Secret, error
 }
 
 // Apply applies an object from a builder. condition is the type of the condition that
-// reports a rejection by the API server; it is empty if no condition besides Ready
-// applies.
+// reports a rejection by the API server, in addition to Ready. It may be empty.
 func (s *Set) Apply(ctx context.Context, condition string, object resources.Object) error {
 	desired, err := s.encode(object)
 	if err != nil {
@@ -196,8 +196,8 @@ func (s *Set) Create(ctx context.Context, object resources.Object) error {
 	return nil
 }
 
-// encode returns a builder's object with the Instance as its owner. Data may outlive the
-// Instance and carries the Instance's UID in a label instead.
+// encode encodes a builder's object and sets the Instance as its owner. Data, which may
+// outlive the Instance, carries the Instance's UID in a label instead.
 func (s *Set) encode(object resources.Object) (*unstructured.Unstructured, error) {
 	desired, err := ssa.ToUnstructured(object)
 	if err != nil {

@@ -14,12 +14,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// A FailureKind classifies a pod failure as far as the scheduler and the kubelet
-// distinguish it.
+// A FailureKind classifies a pod failure by the status that the scheduler and the kubelet
+// report.
 type FailureKind int
 
-// The failure kinds, in ascending order of significance: FindFailure reports the most
-// significant one.
+// The failure kinds, in ascending order of significance.
 const (
 	// None means that no failure is known. Pods may still be starting.
 	None FailureKind = iota
@@ -29,7 +28,7 @@ const (
 	NotCreated
 	// Unschedulable means that no node accepts the pod.
 	Unschedulable
-	// Misconfigured means that a Secret or ConfigMap required by a container does not exist.
+	// Misconfigured means that a container requires a missing Secret or ConfigMap.
 	Misconfigured
 	// ImageUnavailable means that the image cannot be pulled.
 	ImageUnavailable
@@ -37,7 +36,7 @@ const (
 	Crashing
 )
 
-// A Failure describes what keeps pods from running or becoming ready.
+// A Failure explains why pods do not run or do not become ready.
 type Failure struct {
 	Kind FailureKind
 	// Message names the pod and repeats the message of the scheduler or the kubelet. It is
@@ -48,12 +47,12 @@ type Failure struct {
 	// ExitCode is the container's last exit code, or zero if it has not exited.
 	ExitCode int32
 	// Since is when pod creation or scheduling first failed, when the last container
-	// started, or else when the kubelet accepted the pod. It is zero if unknown.
+	// started, or when the kubelet accepted the pod. It is zero if unknown.
 	Since time.Time
 }
 
-// FindFailure returns the most significant failure among pods, and the longest-lasting
-// one if several are of the same kind.
+// FindFailure returns the most significant failure of the pods. Among failures of the same
+// kind, it returns the earliest.
 func FindFailure(pods []corev1.Pod) Failure {
 	var found Failure
 	for _, pod := range pods {
@@ -105,8 +104,8 @@ var waitingReasonKinds = map[string]FailureKind{
 	"SignatureValidationFailed":  ImageUnavailable,
 }
 
-// crashRestartThreshold is the number of restarts from which a running container that is
-// not ready counts as crashing.
+// crashRestartThreshold is the minimum number of restarts for a running but unready
+// container to count as crashing.
 const crashRestartThreshold = 3
 
 func containerFailure(container corev1.ContainerStatus) Failure {
@@ -124,7 +123,7 @@ func containerFailure(container corev1.ContainerStatus) Failure {
 		failure.Message = strings.TrimSpace(waiting.Reason+" "+FirstLine(waiting.Message)) + describeTermination(container.LastTerminationState.Terminated)
 	case container.State.Terminated != nil && container.State.Terminated.ExitCode != 0:
 		failure.Kind = Crashing
-		failure.Message = "ended" + describeTermination(container.State.Terminated)
+		failure.Message = "terminated" + describeTermination(container.State.Terminated)
 	case container.State.Running != nil && !container.Ready && container.RestartCount >= crashRestartThreshold:
 		failure.Kind = Crashing
 		failure.Message = fmt.Sprintf("restarted %d times%s", container.RestartCount, describeTermination(container.LastTerminationState.Terminated))
@@ -135,12 +134,12 @@ func containerFailure(container corev1.ContainerStatus) Failure {
 	return failure
 }
 
-// unreadyFailure returns a failure if the pod's containers run but do not report ready.
-// A dependency of theirs, such as the database, may not be answering.
+// unreadyFailure returns a failure if the pod's containers run but are not ready. One of
+// their dependencies, such as the database, may be unavailable.
 func unreadyFailure(pod corev1.Pod) Failure {
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.ContainersReady && condition.Status == corev1.ConditionFalse && pod.Status.Phase == corev1.PodRunning {
-			return Failure{Kind: Unready, Message: "running but not ready: see its log", Since: runningSince(pod)}
+			return Failure{Kind: Unready, Message: "running but not ready: check the container log", Since: runningSince(pod)}
 		}
 	}
 	return Failure{}

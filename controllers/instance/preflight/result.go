@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package preflight evaluates the result of a preflight Job, which runs a server image
-// before any pod is changed and checks that the image contains the models of the spec.
+// Package preflight evaluates the result of a preflight Job, which checks that a server
+// image contains the models of the spec before any pod changes.
 // Package resources builds the Job.
 package preflight
 
@@ -45,8 +45,8 @@ func FinishedAt(job *batchv1.Job) time.Time {
 	return time.Time{}
 }
 
-// Matches reports whether the pinned models satisfy the spec: the same ids in the same
-// order, each with a version, and with the version that the spec names, if any.
+// Matches reports whether the pinned models satisfy the spec: they have the same ids in
+// the same order, every model has a version, and a version in the spec matches.
 func Matches(pinned, wanted []v1alpha1.Model) bool {
 	if len(pinned) != len(wanted) {
 		return false
@@ -72,9 +72,9 @@ type checkResult struct {
 }
 
 // Evaluate reads the result of a preflight Job from its pods. It returns the models with
-// their versions, or an error that explains why no model is available. lost reports that the
-// Job finished but its pods no longer exist, so that the check must run again.
-// complaint, if known, explains why the Job has no pods, and deadline limits how long
+// their versions, or an error that explains why they are not available. lost reports
+// whether the Job finished but its pods no longer exist, so that the check must run again.
+// warning, if not empty, explains why the Job has no pods, and deadline limits how long
 // the Job may take.
 func Evaluate(job *batchv1.Job, pods []corev1.Pod, warning string, wanted []v1alpha1.Model, deadline time.Duration, now time.Time) (pinned []v1alpha1.Model, lost bool, err error) {
 	finished, failure := jobResult(job)
@@ -98,7 +98,7 @@ func Evaluate(job *batchv1.Job, pods []corev1.Pod, warning string, wanted []v1al
 	}
 	if !Matches(pinned, wanted) {
 		return nil, false, problem.Stalled(v1alpha1.ConditionModelsReady, ReasonFailed,
-			"the preflight check returned models %q instead of %q: check that the image is an Anamnesis server of this release",
+			"the preflight check returned models %q, want %q: check that the image is an Anamnesis server of this release",
 			resources.FormatModels(pinned), resources.FormatModels(wanted))
 	}
 	return pinned, false, nil

@@ -35,10 +35,11 @@ func Dial(ctx context.Context, hostPort string, certificates []byte) error {
 }
 
 // TLSConfig returns a configuration that trusts the first certificate in certificates
-// (PEM), with one of that certificate's own names as the server name: the names that
-// clients use for a user-provided certificate are unknown. It also trusts certificates
-// for that name issued by authorities (PEM), which may be nil. With the Instance's CA as
-// an authority, its server is still trusted while it presents the previous certificate.
+// (PEM). The server name is one of that certificate's own names, because the names that
+// clients use for a user-provided certificate are unknown. The configuration also trusts
+// certificates for that name issued by authorities (PEM), which may be nil. With the
+// Instance's CA as an authority, a server that still presents the previous certificate is
+// trusted too.
 func TLSConfig(certificates, authorities []byte) (*tls.Config, error) {
 	block, _ := pem.Decode(certificates)
 	if block == nil {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package probe checks whether an Instance answers at the address its clients use. This
-// happens later than pod readiness: the endpoints of the Service and the proxy on every
-// node each need time to update. Until then, a node refuses connections to the Service
-// or drops them. The package holds no Kubernetes client and does not set conditions.
+// Package probe checks whether an Instance is reachable at the address of its Service. The
+// address becomes reachable later than the pods become ready, because the endpoints of the
+// Service and the proxy on every node need time to update. Until then, nodes refuse or
+// drop connections to the Service. The package uses no Kubernetes client and sets no
+// conditions.
 package probe
 
 import (
@@ -17,8 +18,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
-// ReasonEndpointUnreachable is the Ready reason while the pods are ready but the Service
-// does not route to them yet.
+// ReasonEndpointUnreachable is the Ready reason while the pods are ready but not reachable
+// through the Service.
 const ReasonEndpointUnreachable = "EndpointUnreachable"
 
 const (
@@ -26,8 +27,8 @@ const (
 	// cluster may block traffic from the operator to tenants; the operator then relies on
 	// the EndpointSlice alone.
 	probeTimeout = 10 * time.Second
-	// probeInterval is the delay before the next probe. Proxies lag by some tenths of a
-	// second, and users wait for Ready.
+	// probeInterval is the delay between probes. It is short because proxies lag by a few
+	// tenths of a second while users wait for Ready.
 	probeInterval = 300 * time.Millisecond
 )
 
@@ -44,7 +45,7 @@ type Facts struct {
 // ShouldProbe reports whether a probe can still change the result of Evaluate.
 func (f Facts) ShouldProbe() bool { return f.HasEndpoint && f.AvailableFor < probeTimeout }
 
-// Evaluate returns the problem that keeps the address from answering, or nil.
+// Evaluate returns a problem if the address is not reachable yet.
 func Evaluate(facts Facts) error {
 	switch {
 	case !facts.HasEndpoint:

@@ -37,10 +37,10 @@ const (
 	DeadlineExceeded
 )
 
-// DeploymentState returns the progress of a Deployment, from the status that its
-// controller reports for the current generation. lastReady is the template that was last
-// ready: its reported pod status remains valid even if the generation has increased,
-// which happens with every annotation change.
+// DeploymentState returns the progress of a Deployment, from the status that the
+// Deployment controller reports for the current generation. lastReady is the hash of the
+// last ready template, whose reported pod status remains valid even if the generation has
+// increased, which happens with every annotation change.
 func DeploymentState(deployment *appsv1.Deployment, lastReady string) (state State, message string) {
 	if deployment == nil {
 		return Absent, "the Deployment does not exist yet"
@@ -92,8 +92,7 @@ func progressDeadline(deployment *appsv1.Deployment) time.Duration {
 	return time.Duration(ptr.Deref(deployment.Spec.ProgressDeadlineSeconds, 0)) * time.Second
 }
 
-// CreationFailure returns why pods could not be created at all, such as an exhausted
-// quota.
+// CreationFailure returns the failure to create pods, such as an exhausted quota.
 func CreationFailure(deployment *appsv1.Deployment) podstatus.Failure {
 	if deployment == nil {
 		return podstatus.Failure{}

@@ -21,7 +21,7 @@ type Findings struct {
 	// VolumePending describes why the volume is not bound yet. It is nil if the volume is
 	// bound.
 	VolumePending *problem.Error
-	// Embedded reports whether the pods keep the data in a file of their own.
+	// Embedded reports whether the Instance uses embedded storage.
 	Embedded bool
 	Now      time.Time
 }
@@ -31,9 +31,9 @@ type Diagnosis struct {
 	// Message repeats the message of the scheduler or the kubelet. It is empty if nothing is
 	// known.
 	Message string
-	// Cause attributes the failure. It is empty if the cause is unknown.
+	// Cause classifies the failure. It is empty if the cause is unknown.
 	Cause v1alpha1.FailureReason
-	// Unrecoverable reports whether waiting for the rest of the deadline is pointless.
+	// Unrecoverable reports whether the pods are not expected to recover before the deadline.
 	Unrecoverable bool
 }
 
@@ -48,19 +48,18 @@ const (
 	// failure is attributed to its database.
 	modelLoadTimeout = 30 * time.Second
 	// foreignDatabaseExitCode is the server's exit code if its database holds the data of
-	// another Instance. The server reports this as its last message.
+	// another Instance.
 	foreignDatabaseExitCode = 3
 )
 
-// Diagnose returns why pods do not become ready and attributes the cause.
+// Diagnose explains why pods do not become ready and classifies the cause.
 //
 // A crashing container or an unavailable image is a failure of the server. Pods that run
-// and answer without becoming ready wait for the only readiness dependency that the
-// server cannot fix: an external database. Diagnose attributes the failure to the
-// database once the server has had time to load its models. The server exits if it
-// cannot open a file of its own, so with embedded storage the failure is attributed to
-// the server. The kubelet does not expose the body of a probe response, so no further
-// detail is available here.
+// but are not ready wait for the only external dependency of readiness, the database.
+// Diagnose attributes the failure to the database once the server has had time to load
+// its models. With embedded storage, it attributes the failure to the server, which exits
+// if it cannot open its database file. The kubelet does not expose the body of a probe
+// response, so no further detail is available here.
 func Diagnose(findings Findings) Diagnosis {
 	failure := podstatus.FindFailure(findings.Pods)
 	if failure.Kind == podstatus.None {

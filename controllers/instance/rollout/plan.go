@@ -3,11 +3,11 @@
 // Package rollout decides which pod template an Instance's Deployment should have and
 // evaluates the rollout's progress.
 //
-// The desired template is the one that the spec asks for. If it does not become ready in
-// time, the rollout fails and the last ready template is restored. The desired template
-// is retried when the spec changes, when a user requests it, and automatically if the
-// cause may be transient. All functions are pure: Facts go in and a Plan comes out.
-// Reading and writing objects belongs to package instance.
+// The desired template is built from the spec. If its pods do not become ready in time,
+// the rollout fails and the last ready template is restored. The desired template is
+// retried when the spec changes, when a user requests it, and automatically if the cause
+// may be transient. All functions are pure: Decide turns Facts into a Plan, and package
+// instance reads and writes the objects.
 package rollout
 
 import (
@@ -20,8 +20,7 @@ import (
 // Facts are the inputs to the choice of a pod template.
 type Facts struct {
 	Now time.Time
-	// Desired is the hash of the template that the spec asks for, and Generation the
-	// generation of the spec.
+	// Desired is the hash of the desired template, and Generation the generation of the spec.
 	Desired    string
 	Generation int64
 	// Server is the server build that the desired template uses.
@@ -49,7 +48,7 @@ type Plan struct {
 	// Failed reports whether the desired template did not become ready in time.
 	Failed bool
 	// RollBack reports whether to restore the last ready template, and RollbackFailed
-	// whether that template does not become ready either.
+	// whether that template did not become ready either.
 	RollBack, RollbackFailed bool
 	// RetryAt is when the desired template is retried automatically. Zero means never.
 	RetryAt time.Time
@@ -60,9 +59,9 @@ type Plan struct {
 
 // Decide returns the plan for the given facts. A desired template that did not become
 // ready in time stays failed until the spec or another input of the template changes, or
-// until it is retried; meanwhile, the last ready template is restored, if one exists. If
-// the Deployment does not exist, a remembered failure is cleared and the desired
-// template is tried again.
+// until it is retried. Meanwhile, the last ready template is restored, if one exists. If
+// the Deployment does not exist, Decide clears a recorded failure, so that the desired
+// template is retried.
 func Decide(facts Facts) Plan {
 	status := facts.Status
 	recordReady(&status, facts)
@@ -87,7 +86,7 @@ func Decide(facts Facts) Plan {
 	return plan
 }
 
-// recordReady records which template became ready.
+// recordReady records the template that became ready.
 func recordReady(status *v1alpha1.RolloutStatus, facts Facts) {
 	if facts.State != Complete || facts.Live == "" {
 		return
@@ -116,15 +115,15 @@ func recordFailure(status *v1alpha1.RolloutStatus, facts Facts) {
 	status.FailureMessage, status.FailureReason = facts.Diagnosis.Message, failureReason(facts)
 }
 
-// isAbandoned reports whether to stop waiting for the live template: its deadline has
-// passed, or waiting longer would only extend an outage that a rollback ends.
+// isAbandoned reports whether to stop waiting for the live template, because its deadline
+// has passed or because a rollback would end an outage sooner.
 func isAbandoned(facts Facts) bool {
 	abandonEarly := facts.State == Progressing && facts.Diagnosis.Unrecoverable && facts.Disruptive && facts.Status.LastReady != ""
 	return facts.State == DeadlineExceeded || abandonEarly
 }
 
-// failureReason returns the reason of the failure. If the pods do not reveal it, it
-// blames the server build, unless this Instance was already ready with that build.
+// failureReason returns the reason of the failure. If the diagnosis does not reveal it,
+// failureReason blames the server build, unless this Instance was already healthy on it.
 func failureReason(facts Facts) v1alpha1.FailureReason {
 	switch {
 	case facts.Diagnosis.Cause != "":
@@ -141,11 +140,11 @@ func isDesiredFailed(status v1alpha1.RolloutStatus, facts Facts) bool {
 		status.LastReady != facts.Desired && facts.State != Absent
 }
 
-// isRollbackFailed reports whether the restored template does not become ready either,
-// in which case the new server is not at fault. Within the deadline, the diagnosis of
-// its pods counts, because they may fail long after they were ready, and the
-// Deployment's status may still describe the failed template. After the deadline, an
-// exceeded progress deadline means that the restored template never became ready.
+// isRollbackFailed reports whether the restored template did not become ready either, in
+// which case the new server is not at fault. Until the deadline, it relies on the
+// diagnosis of the pods, because the Deployment's status may still describe the failed
+// template. After the deadline, an exceeded progress deadline means that the restored
+// template never became ready.
 func isRollbackFailed(status v1alpha1.RolloutStatus, facts Facts) bool {
 	if status.FailedAt == nil || facts.Live != status.LastReady || facts.Live == facts.Desired {
 		return false
@@ -161,8 +160,8 @@ func clearFailure(status *v1alpha1.RolloutStatus) {
 	status.FailedServer, status.FailedAt, status.FailureReason = v1alpha1.ServerBuild{}, nil, ""
 }
 
-// requeueAt returns when to decide again: soon during a rollback, because pods are not
-// watched, and otherwise when a retry is due.
+// requeueAt returns when to decide again: soon during a rollback, because the operator
+// does not watch pods, and otherwise when a retry is due.
 func requeueAt(plan Plan, facts Facts) time.Time {
 	if plan.RollBack && (facts.State != Complete || facts.Live != plan.Status.LastReady) {
 		return facts.Now.Add(problem.DefaultRequeueAfter)

@@ -18,9 +18,9 @@ const (
 	ReasonFailed      = "RolloutFailed"
 )
 
-// CheckProgress returns the problem that keeps an Instance's rollout from completing, or
-// nil. If known, trouble describes why pods do not run and volume why the volume is not
-// bound.
+// CheckProgress returns a problem if an Instance's rollout is incomplete or has failed.
+// podMessage, if not empty, explains why pods do not run, and volume, if not nil, why the
+// volume is not bound.
 func CheckProgress(instance types.NamespacedName, plan Plan, state State, message, podMessage string, volume *problem.Error) error {
 	switch {
 	case volume != nil && volume.Stalled:

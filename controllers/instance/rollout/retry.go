@@ -19,7 +19,7 @@ const (
 )
 
 // RetryDelay returns the delay before the next automatic retry of a template, given the
-// number of earlier attempts. interrupts reports whether a retry interrupts service.
+// number of earlier attempts. disruptive reports whether a retry interrupts service.
 func RetryDelay(attempts int32, disruptive bool) time.Duration {
 	maxDelay := maxRetryDelay
 	if disruptive {
@@ -32,9 +32,9 @@ func RetryDelay(attempts int32, disruptive bool) time.Duration {
 	return min(delay, maxDelay)
 }
 
-// nextRetry returns when the failed template is retried automatically. It returns zero
-// unless the cause may be transient and another template was restored: without a
-// rollback, the pods of the desired template still exist and keep trying.
+// nextRetry returns when the failed template is retried automatically, or zero if it is
+// not. It is retried only if the cause may be transient and another template was restored:
+// without a rollback, the pods of the desired template still exist and keep restarting.
 func nextRetry(status v1alpha1.RolloutStatus, disruptive bool) time.Time {
 	if !status.FailureReason.IsInstanceSpecific() || status.FailedAt == nil || status.LastReady == "" {
 		return time.Time{}
@@ -44,7 +44,7 @@ func nextRetry(status v1alpha1.RolloutStatus, disruptive bool) time.Time {
 
 // resetForRetry clears a failure if the desired template should be retried: immediately
 // if a user requests it, or automatically once a retry is due and the rollback has
-// either completed or failed, so that the retry does not cut a rollback short.
+// completed or failed.
 func resetForRetry(status *v1alpha1.RolloutStatus, facts Facts, rollbackFailed bool) {
 	requested := facts.Retry != "" && facts.Retry != status.Retried
 	status.Retried = facts.Retry

@@ -16,9 +16,8 @@ import (
 )
 
 // A SavedState is the rollout state that the operator must not lose. It is stored on the
-// Deployment, in the same write as the pod template that it describes: a restore may
-// drop the status, or a status write may be rejected, and neither must cause a failed
-// template to be retried.
+// Deployment, in the same write as the pod template that it describes. Otherwise, a failed
+// template would be retried after a restore without status or a rejected status write.
 type SavedState struct {
 	// Server is the server build that the Instance is pinned to.
 	Server v1alpha1.ServerBuild `json:"server"`
@@ -50,8 +49,8 @@ func LoadState(deployment *appsv1.Deployment, status v1alpha1.InstanceStatus) (S
 	return saved, nil
 }
 
-// errNoServer means that the state names no server build, so no operator wrote it.
-var errNoServer = errors.New("the server build is missing")
+// errNoServer is returned for a state without a server build, which no operator writes.
+var errNoServer = errors.New("server build not set")
 
 // decodeState decodes a saved state and ignores fields added by a newer operator.
 func decodeState(text string) (SavedState, error) {

@@ -16,8 +16,8 @@ import (
 )
 
 // FindReplicaSet returns the ReplicaSet that a Deployment created for a template, or
-// nil. If a user edited the template by hand, which does not change its hash, several
-// ReplicaSets match: the oldest one holds the template that the operator wrote.
+// nil. Several ReplicaSets match if a user edited the template without changing its hash
+// annotation. The oldest ReplicaSet then holds the template that the operator wrote.
 func FindReplicaSet(deployment *appsv1.Deployment, sets []appsv1.ReplicaSet, hash string) *appsv1.ReplicaSet {
 	var first *appsv1.ReplicaSet
 	for i := range sets {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rotation parses the annotation that requests key rotations. It does not rotate
-// keys; packages phases and pki do.
+// Package rotation parses the annotation that requests key rotations. Packages instance
+// and pki rotate the keys.
 package rotation
 
 import (
@@ -13,29 +13,28 @@ import (
 // "keys:1,signing-keys:2". Each new value of a target triggers one rotation.
 const Annotation = "anamnesis.dev/rotate"
 
-// Annotations in which the Secret that holds keys stores the state of a rotation.
+// Annotations on the Secret with the keys that store the state of a rotation.
 const (
 	// RotatedAnnotation holds the last value that was handled.
 	RotatedAnnotation = "anamnesis.dev/rotated"
 	// NextSinceAnnotation holds the time since which the next key has been published.
 	NextSinceAnnotation = "anamnesis.dev/next-since"
-	// PreviousSinceAnnotation holds the time since which the previous key has no longer been
-	// used.
+	// PreviousSinceAnnotation holds the time at which the previous key was replaced.
 	PreviousSinceAnnotation = "anamnesis.dev/previous-since"
-	// RetiringAnnotation lists, separated by commas, the files of keys that no longer sign.
+	// RetiringAnnotation is a comma-separated list of the files of keys that only verify.
 	RetiringAnnotation = "anamnesis.dev/retiring"
 )
 
 // The rotation targets.
 const (
-	// CA is the certificate authority: on the Secret of the operator's CA, the operator's;
-	// on an Instance, the Instance's own.
+	// CA is a certificate authority: the operator's if the annotation is on its Secret, or
+	// the Instance's own if the annotation is on an Instance.
 	CA = "ca"
 	// ApplicationKeys are the applications' keys.
 	ApplicationKeys = "keys"
-	// Keysets are the keysets that the server encrypts with.
+	// Keysets are the server's encryption keysets.
 	Keysets = "keysets"
-	// SigningKeys are the keys that the server signs tokens with.
+	// SigningKeys are the server's token signing keys.
 	SigningKeys = "signing-keys"
 )
 

@@ -2,9 +2,8 @@
 
 // Package storage provisions the storage of an Instance's data.
 //
-// Each Backend is one kind of storage, in a file of its own. How the kind of storage
-// affects the Instance's other objects is defined by resources.Storage, which also
-// selects the kind.
+// Each Backend implements one kind of storage, in a file of its own. resources.Storage
+// selects the kind and defines how it affects the Instance's other objects.
 package storage
 
 import (
@@ -22,12 +21,12 @@ import (
 
 // A Backend is one way to store an Instance's data.
 type Backend interface {
-	// Prepare creates the storage, or finds storage that is managed elsewhere. For a
-	// suspended Instance, it only finds it. Its problems are reported in the StorageReady
+	// Prepare creates the storage, or locates storage that is managed elsewhere. For a
+	// suspended Instance, it creates nothing. Its problems are reported in the StorageReady
 	// condition.
 	Prepare(ctx context.Context, scope Scope) (Status, error)
-	// Release keeps or deletes the data as the spec requires when the Instance is deleted.
-	// The Instance's pods have terminated by then.
+	// Release keeps or deletes the data of a deleted Instance, depending on its deletion
+	// policy. The Instance's pods have already terminated.
 	Release(ctx context.Context, scope Scope) error
 }
 
@@ -41,12 +40,12 @@ func ForInstance(instance *v1alpha1.Instance) Backend {
 	return backends[resources.StorageFor(instance).Kind]
 }
 
-// Scope holds what a Backend works on.
+// A Scope holds the inputs of a Backend.
 type Scope struct {
 	cluster.Reader
 	Instance *v1alpha1.Instance
 	Objects  *inventory.Set
-	// Input is the builders' input as far as it is known.
+	// Input is the builders' input, which may be incomplete.
 	Input resources.Input
 	// Now is when the reconcile began.
 	Now time.Time
@@ -54,19 +53,19 @@ type Scope struct {
 	NormalEventf func(reason, format string, arguments ...any)
 }
 
-// A Status describes the storage as far as the pods depend on it.
+// A Status describes the storage that the pods use.
 type Status struct {
 	// Reason and Message are reported in StorageReady if the storage is ready.
 	Reason, Message string
-	// Pending explains why the volume is not bound although pods may start, because some
-	// volumes are only provisioned for a pod. It is nil if the storage is ready.
+	// Pending explains why the volume is not bound yet. Pods may start anyway, because some
+	// volumes are provisioned only once a pod uses them. It is nil if the storage is ready.
 	Pending *problem.Error
 	// DatabasePorts and DatabaseChecksum are the fields of the same name in resources.Input.
 	DatabasePorts    []int32
 	DatabaseChecksum string
 }
 
-// isOwnedBy reports whether an object's UID label names an Instance.
+// isOwnedBy reports whether the UID label of an object identifies the given Instance.
 func isOwnedBy(labels map[string]string, uid types.UID) bool {
 	return labels[v1alpha1.InstanceUIDLabel] == string(uid)
 }

@@ -39,8 +39,8 @@ func claimKey(scope Scope) inventory.Key {
 	return inventory.Key{Kind: inventory.KindPersistentVolumeClaim, Name: resources.DataClaimName(scope.Instance)}
 }
 
-// claimStatus returns the status of the claim. An unbound claim blocks nothing, because
-// many volumes are only provisioned once a pod uses the claim.
+// claimStatus returns the status of the claim. An unbound claim does not block the
+// rollout, because many volumes are provisioned only once a pod uses the claim.
 func claimStatus(ctx context.Context, scope Scope, claim *corev1.PersistentVolumeClaim) (Status, error) {
 	facts := volumeFacts{claim: claim, deadline: resources.RolloutDeadline(scope.Instance), now: scope.Now}
 	if claim != nil && claim.Status.Phase != corev1.ClaimBound {
@@ -54,7 +54,7 @@ func claimStatus(ctx context.Context, scope Scope, claim *corev1.PersistentVolum
 	return Status{Reason: reasonVolumeBound, Message: "volume claim " + claim.Name + " is bound"}, nil
 }
 
-// diagnoseVolume looks up why a claim is not bound.
+// diagnoseVolume looks up the reason that a claim is not bound.
 func diagnoseVolume(ctx context.Context, scope Scope, facts *volumeFacts) error {
 	var err error
 	if name := facts.claim.Spec.StorageClassName; name != nil && *name != "" {

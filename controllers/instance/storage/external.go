@@ -28,8 +28,8 @@ const (
 // external keeps the data in a PostgreSQL database that is managed outside the operator.
 type external struct{}
 
-// Prepare reads from the database's URL what the pods depend on. It does not connect to
-// the database: only the pods can show that the database answers, by becoming ready.
+// Prepare reads and validates the database URL. It does not connect to the database: the
+// pods become ready only if they can.
 func (external) Prepare(ctx context.Context, scope Scope) (Status, error) {
 	spec := scope.Instance.Spec.Storage.External
 	name, key := spec.SecretRef.Name, cmp.Or(spec.SecretRef.Key, resources.DatabaseURLKey)
@@ -41,7 +41,7 @@ func (external) Prepare(ctx context.Context, scope Scope) (Status, error) {
 	url := string(secret.Data[key])
 	if url == "" {
 		return Status{}, problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseSecretInvalid,
-			"Secret %s has no value under the key %s: add %s", name, key, expected)
+			"Secret %s: key %s is missing or empty: add %s", name, key, expected)
 	}
 	ports, err := resources.DatabasePortsFromURL(url)
 	if err != nil {
@@ -61,9 +61,8 @@ func (external) Prepare(ctx context.Context, scope Scope) (Status, error) {
 	return status, err
 }
 
-// checkDatabaseTLS rejects a first start with a database connection that is not
-// verified, unless the spec allows it. An Instance that already serves keeps running and
-// gets a warning.
+// checkDatabaseTLS rejects an unverified database connection for a new Instance, unless
+// the spec allows it. An existing Instance keeps running, with a warning in its status.
 func checkDatabaseTLS(scope Scope, url string, status *Status) error {
 	spec := scope.Instance.Spec.Storage.External
 	tlsErr := resources.ValidateDatabaseTLS(url)
@@ -77,12 +76,12 @@ func checkDatabaseTLS(scope Scope, url string, status *Status) error {
 		return problem.Stalled(v1alpha1.ConditionStorageReady, reasonDatabaseUnverified, "Secret %s: %v", spec.SecretRef.Name, tlsErr)
 	}
 	status.Reason = reasonDatabaseUnverified
-	status.Message += "; a new Instance with this URL would be rejected: " + tlsErr.Error()
+	status.Message += "; this URL would be rejected for a new Instance: " + tlsErr.Error()
 	return nil
 }
 
-// databaseCABundle returns the certificates that spec.storage.external.caRef references,
-// or an empty string if it is unset.
+// databaseCABundle returns the CA bundle that spec.storage.external.caRef references, or
+// an empty string if it is unset.
 func databaseCABundle(ctx context.Context, scope Scope, reference *v1alpha1.CABundleReference) (string, error) {
 	if reference == nil {
 		return "", nil

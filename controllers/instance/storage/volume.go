@@ -22,20 +22,19 @@ const (
 	reasonDataRetained     = "DataRetained"
 )
 
-// storageClassGracePeriod is how long a claim may name a storage class that does not
-// exist. A claim binds without the class if a manually created volume names the same
-// class.
+// storageClassGracePeriod is how long a claim may reference a missing storage class. Such
+// a claim can still bind to a manually created volume of the same class.
 const storageClassGracePeriod = 10 * time.Second
 
 // volumeFacts are the observed state of an unbound claim.
 type volumeFacts struct {
-	// claim is nil if it was only just created.
+	// claim is nil if it was just created.
 	claim *corev1.PersistentVolumeClaim
-	// missingClass is the storage class that the claim names if that class does not exist.
+	// missingClass is the claim's storage class if that class does not exist.
 	missingClass string
 	// availableClasses are the storage classes that exist.
 	availableClasses []string
-	// latestEvent is the message of the newest event about the claim.
+	// latestEvent is the message of the latest event about the claim.
 	latestEvent string
 	// deadline is how long a claim may stay unbound.
 	deadline time.Duration
@@ -53,11 +52,11 @@ func checkVolume(facts volumeFacts) *problem.Error {
 	case corev1.ClaimBound:
 		return nil
 	case corev1.ClaimLost:
-		return problem.Stalled(condition, reasonVolumeLost, "the volume of claim %s is gone: restore the volume, or delete the claim to continue with an empty one", name)
+		return problem.Stalled(condition, reasonVolumeLost, "the volume of claim %s no longer exists: restore the volume, or delete the claim to continue with an empty volume", name)
 	}
 	age := facts.now.Sub(facts.claim.CreationTimestamp.Time)
 	if facts.missingClass != "" && age > storageClassGracePeriod {
-		return problem.Stalled(condition, reasonVolumeBindFailed, "volume claim %s requests storage class %s, which does not exist: create it, or recreate the Instance with another; available: %s",
+		return problem.Stalled(condition, reasonVolumeBindFailed, "volume claim %s requests storage class %s, which does not exist: create the class, or recreate the Instance with another class; available: %s",
 			name, facts.missingClass, cmp.Or(strings.Join(facts.availableClasses, ", "), "none"))
 	}
 	detail := ""

@@ -31,7 +31,7 @@ func TestCheckVolume(t *testing.T) {
 	}{
 		"just made":              {volumeFacts{}, 0, "waiting VolumePending", "just created"},
 		"bound":                  {volumeFacts{claim: claim(corev1.ClaimBound)}, time.Hour, "", ""},
-		"lost":                   {volumeFacts{claim: claim(corev1.ClaimLost)}, time.Hour, "stalled VolumeLost", "acme-data is gone"},
+		"lost":                   {volumeFacts{claim: claim(corev1.ClaimLost)}, time.Hour, "stalled VolumeLost", "acme-data no longer exists"},
 		"pending":                {volumeFacts{claim: claim(corev1.ClaimPending)}, time.Minute, "waiting VolumePending", "not bound yet"},
 		"pending, and told why":  {volumeFacts{claim: claim(corev1.ClaimPending), latestEvent: "ProvisioningFailed: no space"}, time.Minute, "waiting VolumePending", "ProvisioningFailed: no space"},
 		"pending for too long":   {volumeFacts{claim: claim(corev1.ClaimPending), latestEvent: "no space"}, 7*time.Minute + 1, "stalled VolumeBindFailed", "within 7m0s: no space"},
