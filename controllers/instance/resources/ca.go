@@ -7,8 +7,8 @@ import (
 	coreapply "k8s.io/client-go/applyconfigurations/core/v1"
 )
 
-// BuildCAConfigMap publishes the CA bundle for clients that need no application key. It
-// returns nil if the certificate is from a public CA.
+// BuildCAConfigMap returns the ConfigMap that publishes the CA bundle to clients without
+// an application key. It returns nil if a public CA issued the certificate.
 func BuildCAConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
 	if len(in.CABundle) == 0 {
 		return nil
@@ -18,8 +18,8 @@ func BuildCAConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
 		WithData(map[string]string{TLSCAKey: string(in.CABundle)})
 }
 
-// BuildCASecret holds the Instance's own CA, with its rotation state in annotations. No
-// pod mounts it.
+// BuildCASecret returns the Secret with the Instance's own CA and its rotation state in
+// annotations. No pod mounts it.
 func BuildCASecret(in Input, files map[string][]byte, annotations map[string]string) *coreapply.SecretApplyConfiguration {
 	return newSecret(in, CASecretName(in.Instance), corev1.SecretTypeTLS, files).WithAnnotations(annotations)
 }

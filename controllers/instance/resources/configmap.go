@@ -9,15 +9,16 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// BuildConfigMap holds the configuration that the server reloads without a restart.
+// BuildConfigMap returns the ConfigMap with the configuration that the server reloads
+// without a restart.
 func BuildConfigMap(in Input) *coreapply.ConfigMapApplyConfiguration {
 	return coreapply.ConfigMap(ConfigMapName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
 		WithData(map[string]string{configFileName: string(configv1alpha1.Encode(newServerConfiguration(in)))})
 }
 
-// newServerConfiguration returns the server's configuration. It leaves sections unset that
-// the spec leaves unset, because servers that predate a section would log a warning.
+// newServerConfiguration returns the server's configuration. It omits sections that are
+// unset in the spec, because servers that predate a section would log a warning.
 func newServerConfiguration(in Input) *configv1alpha1.ServerConfiguration {
 	spec := &in.Instance.Spec
 	config := &configv1alpha1.ServerConfiguration{
@@ -83,8 +84,8 @@ func toStringSlice[T ~string](values []T) []string {
 	return converted
 }
 
-// decodeConfig returns the server's configuration in the ConfigMap's content, which may
-// have been edited since it was applied. An invalid configuration counts as an empty one.
+// decodeConfig decodes the server's configuration from the ConfigMap's content. An invalid
+// configuration, which may result from a manual edit, counts as an empty one.
 func decodeConfig(content map[string]string) *configv1alpha1.ServerConfiguration {
 	config, _, err := configv1alpha1.Decode([]byte(content[configFileName]))
 	if err != nil {

@@ -22,21 +22,21 @@ const (
 )
 
 var (
-	errInvalidPort = errors.New("the database URL has a port that is not a number from 1 to 65535: " +
+	errInvalidPort = errors.New("invalid port in the database URL: expected a number from 1 to 65535; " +
 		"special characters in the password must be percent-encoded")
-	errPortHostMismatch = errors.New("the database URL has more or fewer ports than hosts: set one port for all hosts, or one for each")
+	errPortHostMismatch = errors.New("the numbers of hosts and ports in the database URL differ: set one port for all hosts, or one for each")
 
-	errNoSSLMode = errors.New("the database URL sets no sslmode, and PostgreSQL's default, prefer,  " +
+	errNoSSLMode = errors.New("sslmode is not set in the database URL, and PostgreSQL's default, prefer, " +
 		"falls back to unencrypted connections" + verifyHint)
 	errUnencrypted        = errors.New("the sslmode of the database URL allows unencrypted connections" + verifyHint)
 	errUnverifiedServer   = errors.New("the sslmode of the database URL does not verify the server certificate" + verifyHint)
 	errUnverifiedHostname = errors.New("the sslmode of the database URL does not verify the server's hostname" + verifyHint)
-	errInvalidSSLMode     = errors.New("the database URL has an unknown sslmode" + verifyHint)
+	errInvalidSSLMode     = errors.New("unknown sslmode in the database URL" + verifyHint)
 )
 
 // DatabasePortsFromURL returns the ports in the URL of an external database, in
-// ascending order. It parses the URL as libpq and pgx do, including several hosts, and
-// host and port as parameters. Errors never repeat any part of the URL.
+// ascending order. Like libpq and pgx, it accepts several hosts, and hosts and ports as
+// parameters. Errors never contain any part of the URL.
 func DatabasePortsFromURL(databaseURL string) ([]int32, error) {
 	parsed, err := parseDatabaseURL(databaseURL)
 	if err != nil {
@@ -68,13 +68,12 @@ func parsePorts(values []string) ([]int32, error) {
 	return slices.Compact(ports), nil
 }
 
-// ValidateDatabaseTLS returns an error if the URL of an external database is weaker than
-// sslmode=verify-full, which spec.storage.external.allowInsecure permits. It accepts any
-// database reached within the pod, by loopback or a Unix socket, because the connection
-// cannot be intercepted. It interprets sslmode as pgx and libpq do: unset means prefer.
-// sslrootcert=system means verify-full; pgx would let it override any sslmode, while
-// libpq rejects a weaker one. Errors contain no part of the URL. A URL that cannot be
-// parsed is an error too.
+// ValidateDatabaseTLS returns an error if the URL of an external database cannot be parsed
+// or is less secure than sslmode=verify-full. It accepts every database that is reached
+// within the pod, over loopback or a Unix socket, because such connections cannot be
+// intercepted. It interprets sslmode as pgx and libpq do: unset means prefer.
+// sslrootcert=system means verify-full; with a weaker sslmode, which libpq rejects and pgx
+// overrides, it returns an error. Errors never contain any part of the URL.
 func ValidateDatabaseTLS(databaseURL string) error {
 	parsed, err := parseDatabaseURL(databaseURL)
 	if err != nil {
@@ -128,9 +127,9 @@ func formatDatabasePorts(in Input) string {
 	return strings.Join(ports, ",")
 }
 
-// ParseDatabasePorts reads DatabasePortsAnnotation from a pod template's annotations:
-// the database ports of its pods, for Input.RollbackPorts. It returns none for a
-// template from another writer.
+// ParseDatabasePorts returns the database ports in a pod template's
+// DatabasePortsAnnotation, for Input.RollbackPorts. It returns nil if the annotation is
+// missing or invalid.
 func ParseDatabasePorts(annotations map[string]string) []int32 {
 	value := annotations[DatabasePortsAnnotation]
 	if value == "" {

@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// A databaseURL is the part of a database URL that the operator needs, parsed as libpq
+// A databaseURL holds the parts of a database URL that the operator needs, parsed as libpq
 // and pgx do. The server connects with pgx.
 type databaseURL struct {
-	// hosts and ports are as written; an empty value means the default. There is one port
-	// for all hosts, or one per host.
+	// hosts and ports are unvalidated; an empty value means the default. Either all hosts
+	// share one port, or each host has its own.
 	hosts, ports []string
 	// parameters maps names to values. If a name occurs several times, the last value wins.
 	parameters map[string]string
 }
 
-// Parse errors contain no part of the URL: any part may be a piece of a password with
+// Parse errors contain no part of the URL, because any part may belong to a password with
 // unencoded special characters.
 var (
-	errNotPostgres = errors.New("the database URL does not begin with postgres://")
-	errNoHost      = errors.New("the database URL has no host: use the form postgres://user:password@host:5432/database")
-	errEncoding    = errors.New("the database URL cannot be parsed: special characters must be percent-encoded")
-	errParameters  = errors.New("the parameters of the database URL cannot be parsed: use the form ?name=value&name=value; special characters must be percent-encoded")
-	errBrackets    = errors.New("the database URL has brackets without an IPv6 address: use the form postgres://user:password@[2001:db8::1]:5432/database")
+	errNotPostgres = errors.New("invalid database URL: expected the prefix postgres:// or postgresql://")
+	errNoHost      = errors.New("missing host in the database URL: expected the form postgres://user:password@host:5432/database")
+	errEncoding    = errors.New("invalid encoding in the database URL: special characters must be percent-encoded")
+	errParameters  = errors.New("invalid parameters in the database URL: expected the form ?name=value&name=value; special characters must be percent-encoded")
+	errBrackets    = errors.New("invalid IPv6 address in the database URL: expected the form postgres://user:password@[2001:db8::1]:5432/database")
 )
 
 func parseDatabaseURL(text string) (databaseURL, error) {
@@ -60,8 +60,8 @@ func trimUserInfo(rest string) string {
 	return rest
 }
 
-// parseHostPorts parses host:port,host:port. It decodes the list as a whole, because
-// commas may be encoded.
+// parseHostPorts parses host:port,host:port. It decodes each list as a whole, because
+// commas may be percent-encoded.
 func parseHostPorts(text string) (databaseURL, error) {
 	var hosts, ports []string
 	for location := range strings.SplitSeq(text, ",") {
@@ -123,8 +123,8 @@ func parseParameters(query string) (map[string]string, error) {
 	return parameters, nil
 }
 
-// withParameterOverrides lets the host and port parameters override the hosts and ports
-// before the path.
+// withParameterOverrides replaces the hosts and ports before the path with the host and
+// port parameters, if set.
 func (u databaseURL) withParameterOverrides() databaseURL {
 	if host, set := u.parameters["host"]; set {
 		u.hosts = strings.Split(host, ",")

@@ -20,8 +20,8 @@ import (
 
 const (
 	// DatabaseChecksumAnnotation on a pod template triggers a pod replacement when the
-	// database's URL or CA bundle changes, because the server cannot reload these. It can
-	// reload credentials, certificates and the configuration file.
+	// database's URL or CA bundle changes. The server cannot reload these, unlike
+	// credentials, certificates and the configuration file.
 	DatabaseChecksumAnnotation = "anamnesis.dev/database-checksum"
 
 	// DatabasePortsAnnotation on a pod template lists the ports of the database URL that its
@@ -36,13 +36,12 @@ const (
 	// result replaces no pod.
 	PreflightHashAnnotation = "anamnesis.dev/preflight-hash"
 
-	// AppliedSpecAnnotation on a Deployment is the Instance's last applied spec, in JSON. A
-	// suspended Instance is maintained with this spec.
+	// AppliedSpecAnnotation on a Deployment is the Instance's last applied spec, in JSON,
+	// which the maintenance phases of a suspended Instance use.
 	AppliedSpecAnnotation = "anamnesis.dev/applied-spec"
 
-	// ModelsAnnotation lists models with their versions, in the format of FormatModels: on a
-	// Deployment the result of the preflight check, on a pod template the models that it
-	// serves.
+	// ModelsAnnotation lists models with their versions, in the format of FormatModels: the
+	// result of the preflight check on a Deployment, and the served models on a pod template.
 	ModelsAnnotation = "anamnesis.dev/models"
 
 	// RolloutAnnotation on a Deployment is the operator's saved rollout state, in JSON. It
@@ -60,7 +59,7 @@ const (
 	// drainPeriod is how long a server keeps serving after SIGTERM, while proxies remove its
 	// address.
 	drainPeriod = 10 * time.Second
-	// terminationGracePeriod is drainPeriod plus the time for requests in flight to finish.
+	// terminationGracePeriod is drainPeriod plus the time to finish pending requests.
 	terminationGracePeriod = 40 * time.Second
 
 	logLevelEnv = "ANAMNESIS_LOG_LEVEL"
@@ -75,8 +74,8 @@ const (
 	adminPort           = 8081
 )
 
-// BuildDeployment runs the pinned server build, with the models at the versions from the
-// preflight check and the default model first.
+// BuildDeployment returns the Deployment of the pinned server build, which serves the
+// models at the versions from the preflight check. The first model is the default.
 func BuildDeployment(in Input) *appsapply.DeploymentApplyConfiguration {
 	return appsapply.Deployment(ServerName(in.Instance), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
@@ -118,8 +117,8 @@ func RolloutDeadline(instance *v1alpha1.Instance) time.Duration {
 	return cmp.Or(instance.Spec.Rollout.Deadline.Duration, DefaultProgressDeadline)
 }
 
-// strategy starts new pods before it stops old ones, unless the storage allows only one
-// writer.
+// strategy returns a rolling update, which starts new pods before it stops old ones, or
+// Recreate if the storage allows only one writer.
 func strategy(instance *v1alpha1.Instance) *appsapply.DeploymentStrategyApplyConfiguration {
 	if StorageFor(instance).SingleWriter {
 		return appsapply.DeploymentStrategy().WithType(appsv1.RecreateDeploymentStrategyType)
@@ -186,8 +185,8 @@ func serverContainer(instance *v1alpha1.Instance) *coreapply.ContainerApplyConfi
 	return container.WithEnv(directoryEnv()...).WithEnv(StorageFor(instance).env...).WithEnv(logEnv(instance.Spec.Pods)...)
 }
 
-// directoryEnv sets the server's newer directories in environment variables rather than
-// arguments, because a server image that predates them must still start.
+// directoryEnv returns environment variables for the server's newer directories. They are
+// not set by arguments, because a server image that predates them must still start.
 func directoryEnv() []*coreapply.EnvVarApplyConfiguration {
 	return []*coreapply.EnvVarApplyConfiguration{
 		coreapply.EnvVar().WithName(keysetsDirEnv).WithValue(keysetsDirectory),
@@ -195,8 +194,8 @@ func directoryEnv() []*coreapply.EnvVarApplyConfiguration {
 	}
 }
 
-// logEnv sets the server's log level in an environment variable rather than an argument,
-// because a server image that predates it must still start.
+// logEnv returns the environment variable for the server's log level. It is not set by an
+// argument, because a server image that predates it must still start.
 func logEnv(pods *v1alpha1.Pods) []*coreapply.EnvVarApplyConfiguration {
 	if pods == nil || pods.LogLevel == "" {
 		return nil
@@ -228,8 +227,8 @@ func httpProbe(path string) *coreapply.ProbeApplyConfiguration {
 		WithTimeoutSeconds(3)
 }
 
-// serverResources returns the spec's resources as a whole, or the defaults. Mixing the
-// two could request more than the limit of the other.
+// serverResources returns either the spec's resources or the defaults. It never mixes
+// them, because a request from one could exceed a limit from the other.
 func serverResources(instance *v1alpha1.Instance) *coreapply.ResourceRequirementsApplyConfiguration {
 	specified := instance.Spec.Resources
 	if specified == nil || len(specified.Requests)+len(specified.Limits) == 0 {
@@ -247,7 +246,6 @@ func serverResources(instance *v1alpha1.Instance) *coreapply.ResourceRequirement
 
 // addSpreadConstraints spreads pods across zones and nodes where possible. The
 // constraints do not depend on the number of replicas, so that scaling replaces no pod.
-// Node placement is unaffected.
 func addSpreadConstraints(pod *coreapply.PodSpecApplyConfiguration, instance *v1alpha1.Instance) *coreapply.PodSpecApplyConfiguration {
 	if StorageFor(instance).SingleWriter {
 		return pod

@@ -27,8 +27,8 @@ type Input struct {
 
 	// DatabaseChecksum changes when the URL of the external database changes, or the CA
 	// bundle that spec.storage.external.caRef references. Pods read both only at startup.
-	// Without caRef, the checksum covers the URL alone, as in earlier versions. The storage
-	// phase sets it; it is empty with embedded storage.
+	// Without caRef, the checksum covers only the URL, as in earlier versions. It is empty
+	// with embedded storage.
 	DatabaseChecksum string
 
 	// DatabasePorts are the ports in the external database's URL, from DatabasePortsFromURL.
@@ -39,8 +39,8 @@ type Input struct {
 	// from a public CA.
 	CABundle []byte
 
-	// Encrypted reports whether keysets exist or existed, so that the server's data is
-	// encrypted with them.
+	// Encrypted reports whether the server's data is encrypted, that is, whether keysets
+	// exist or existed.
 	Encrypted bool
 
 	// NotificationPorts are the ports that the server connects to when it sends messages.
@@ -64,8 +64,8 @@ type Input struct {
 	// Rollout is the value of the Deployment's RolloutAnnotation, which is omitted if empty.
 	Rollout string
 
-	// RollbackPorts are the database ports of the pods of another template, which was
-	// restored or keeps serving because the spec's template failed. They come from
+	// RollbackPorts are the database ports of pods of an earlier template, which were
+	// restored or keep serving because the desired template failed. They come from
 	// ParseDatabasePorts.
 	RollbackPorts []int32
 
@@ -73,9 +73,8 @@ type Input struct {
 	// the operator.
 	DNSResolvers []netip.Prefix
 
-	// KubernetesAPINetworks are the addresses of the Kubernetes API, both of the kubernetes
-	// Service and its endpoints, that serve on a port of the database's URL. Database
-	// connections must not reach them.
+	// KubernetesAPINetworks are the addresses of the kubernetes Service and its endpoints
+	// that serve on a port of the database URL. Database connections must not reach them.
 	KubernetesAPINetworks []netip.Prefix
 
 	// TemplateHash and PreflightHash are the values of TemplateHashAnnotation on the pod

@@ -15,8 +15,7 @@ const (
 	lookupKeysetFile     = "lookup.json"
 )
 
-// BuildKeysetsSecret holds the keysets that the server encrypts and looks up data with.
-// notes are annotations.
+// BuildKeysetsSecret returns the Secret with the keysets for encryption and lookups.
 func BuildKeysetsSecret(in Input, keysets pki.Keysets, annotations map[string]string) *coreapply.SecretApplyConfiguration {
 	return withAnnotations(markRetained(in, newSecret(in, KeysetsSecretName(in.Instance), corev1.SecretTypeOpaque, map[string][]byte{
 		encryptionKeysetFile: keysets.Encryption,

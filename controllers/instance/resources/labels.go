@@ -15,9 +15,8 @@ const (
 	// ManagedByValue is the value of ManagedByLabel.
 	ManagedByValue = "anamnesis-operator"
 
-	// AdminAccessLabel set to "true" on a namespace, or on a pod in the Instance's own
-	// namespace, gives those pods access to the admin port, which serves metrics and
-	// profiles.
+	// AdminAccessLabel, set to "true" on a namespace or on a pod in the Instance's own
+	// namespace, grants access to the admin port, which serves metrics and profiles.
 	AdminAccessLabel = "anamnesis.dev/admin-access"
 
 	// InstanceLabel is set on every object that the operator creates, with the name of its
@@ -43,7 +42,7 @@ func Selector(instance *v1alpha1.Instance) map[string]string {
 	return selector
 }
 
-// instanceSelector returns the selector of all pods of an Instance, whatever their
+// instanceSelector returns the selector of all pods of an Instance, regardless of their
 // component.
 func instanceSelector(instance *v1alpha1.Instance) map[string]string {
 	return map[string]string{

@@ -13,10 +13,10 @@ import (
 // collects garbage more often, and the server sheds load that would exceed it.
 const memoryLimitEnv = "GOMEMLIMIT"
 
-// memoryEnv sets the memory limit to four fifths of the container's limit, or returns
-// nil without one. The runtime does not account for memory used by SQLite and the
-// kernel, and cannot stop allocating instantly. The downward API can expose the limit
-// itself, but not a fraction of it.
+// memoryEnv returns a memory limit of four fifths of the container's limit, or nil if the
+// container has no limit. The rest is for memory that the runtime does not account for,
+// such as memory used by SQLite and the kernel, and for allocations beyond the limit. The
+// downward API can expose the limit itself, but not a fraction of it.
 func memoryEnv(resources *coreapply.ResourceRequirementsApplyConfiguration) *coreapply.EnvVarApplyConfiguration {
 	if resources.Limits == nil {
 		return nil

@@ -38,7 +38,7 @@ type mount struct {
 	readOnly bool
 }
 
-// volumeMount omits readOnly if it is false, as the API server does.
+// volumeMount returns the volume mount. Like the API server, it omits readOnly if false.
 func (m mount) volumeMount() *coreapply.VolumeMountApplyConfiguration {
 	volumeMount := coreapply.VolumeMount().WithName(*m.volume.Name).WithMountPath(m.path)
 	if m.readOnly {
@@ -68,8 +68,8 @@ func HasKeysets(template corev1.PodTemplateSpec) bool {
 	return slices.ContainsFunc(template.Spec.Volumes, func(volume corev1.Volume) bool { return volume.Name == keysetsVolume })
 }
 
-// makeOptional lets pods start without the Secret of a volume, which the kubelet mounts
-// once the Secret exists.
+// makeOptional marks the Secret of a volume as optional. Pods then start without the
+// Secret, and the kubelet mounts it once it exists.
 func makeOptional(volume *coreapply.VolumeApplyConfiguration) *coreapply.VolumeApplyConfiguration {
 	volume.Secret.WithOptional(true)
 	return volume

@@ -17,15 +17,15 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// dnsPorts are the ports of the cluster's DNS resolver: 53, and the target port behind
-// it, because a policy matches the address of the pod rather than of the Service.
+// dnsPorts are the ports of the cluster's DNS resolver: the Service port 53, and the
+// target port of its pods, because policies match pod addresses rather than Services.
 var dnsPorts = []int32{53, 5353}
 
-// nodeLocalResolver is the address on which NodeLocal DNSCache listens on every node.
+// nodeLocalResolver is the address of NodeLocal DNSCache on every node.
 var nodeLocalResolver = netip.MustParsePrefix("169.254.20.10/32")
 
-// metadataNetworks are the addresses where clouds serve node credentials: link-local
-// addresses, and others of Azure, Alibaba, Amazon and Google.
+// metadataNetworks are the addresses of cloud metadata services, which issue node
+// credentials: link-local addresses, and others of Azure, Alibaba, Amazon and Google.
 var metadataNetworks = []netip.Prefix{
 	netip.MustParsePrefix("169.254.0.0/16"),
 	netip.MustParsePrefix("168.63.129.16/32"),
@@ -35,20 +35,19 @@ var metadataNetworks = []netip.Prefix{
 	netip.MustParsePrefix("fd20:ce::254/128"),
 }
 
-// BuildNetworkPolicy opens the tenant port to all clients, and the admin port to pods
-// and namespaces with AdminAccessLabel. The pods may reach the cluster's DNS resolver,
-// the external database, the senders of messages and the receivers of webhooks, and
-// nothing else.
+// BuildNetworkPolicy returns the network policy of an Instance's pods. It opens the tenant
+// port to all clients, and the admin port to pods and namespaces with AdminAccessLabel.
+// The pods may only reach the cluster's DNS resolver, the external database, message
+// gateways and webhook receivers.
 //
-// The resolver is CoreDNS or kube-dns as nearly every cluster has it, in kube-system
-// with the label k8s-app=kube-dns; OpenShift's DNS; NodeLocal DNSCache; and the
-// addresses in Input.DNSResolvers. Where NodeLocal DNSCache answers at the address of
-// the resolver's Service (kube-proxy with iptables), Input.DNSResolvers must include
-// that address.
+// Allowed resolvers are CoreDNS or kube-dns in kube-system with the usual label
+// k8s-app=kube-dns, OpenShift's DNS, NodeLocal DNSCache, and the addresses in
+// Input.DNSResolvers. If NodeLocal DNSCache listens on the address of the resolver's
+// Service (kube-proxy with iptables), Input.DNSResolvers must include that address.
 //
 // The database is reachable in the networks of the spec. If unset, it is reachable
-// anywhere except at the Kubernetes API and cloud metadata services. A policy cannot be
-// stricter for a host given by name.
+// anywhere except at the Kubernetes API and cloud metadata services, because a policy
+// cannot match hosts by name.
 func BuildNetworkPolicy(in Input) *networkapply.NetworkPolicyApplyConfiguration {
 	spec := networkapply.NetworkPolicySpec().
 		WithPodSelector(metaapply.LabelSelector().WithMatchLabels(instanceSelector(in.Instance))).
@@ -80,7 +79,7 @@ func adminIngress() *networkapply.NetworkPolicyIngressRuleApplyConfiguration {
 		WithPorts(policyPort(corev1.ProtocolTCP, adminPort))
 }
 
-// resolverEgress allows the cluster's DNS resolver and no other: pods that may query any
+// resolverEgress allows only the cluster's DNS resolver, because pods that may query any
 // resolver could exfiltrate data in DNS names.
 func resolverEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
 	rule := networkapply.NetworkPolicyEgressRule()
@@ -102,17 +101,16 @@ func resolverPeers(resolvers []netip.Prefix) []*networkapply.NetworkPolicyPeerAp
 	return peers
 }
 
-// podPeer selects the pods with a label in a namespace. It selects the namespace by the
-// name label that Kubernetes sets on every namespace.
+// podPeer selects the pods with a label in a namespace, which it selects by the name label
+// that Kubernetes sets on every namespace.
 func podPeer(namespace, label, value string) *networkapply.NetworkPolicyPeerApplyConfiguration {
 	return networkapply.NetworkPolicyPeer().
 		WithNamespaceSelector(metaapply.LabelSelector().WithMatchLabels(map[string]string{corev1.LabelMetadataName: namespace})).
 		WithPodSelector(metaapply.LabelSelector().WithMatchLabels(map[string]string{label: value}))
 }
 
-// databaseEgress allows the ports of the database. It returns nil without a database,
-// and if none of its networks may be reached, because a rule without peers would allow
-// everything.
+// databaseEgress allows the ports of the database. It returns nil if there is no database
+// or all its networks are blocked, because a rule without peers would allow everything.
 func databaseEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
 	database := StorageFor(in.Instance).database
 	if database == nil {
@@ -130,8 +128,8 @@ func databaseEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfigur
 	return rule
 }
 
-// databasePorts returns the ports of the database's URL and of the restored template,
-// whose pods may use another URL.
+// databasePorts returns the ports of the database URL and the ports of a restored
+// template, whose pods may use another URL.
 func databasePorts(in Input) []*networkapply.NetworkPolicyPortApplyConfiguration {
 	urlPorts := in.DatabasePorts
 	if len(urlPorts) == 0 {
@@ -149,9 +147,9 @@ func databasePorts(in Input) []*networkapply.NetworkPolicyPortApplyConfiguration
 // before the rule for senders of messages.
 const databaseRuleIndex = 1
 
-// DatabasePortsFromPolicy returns the TCP ports that a live policy opens for the
-// database of an Instance, or none without a database. It recognizes them as the ports
-// that belong neither to the resolver nor to senders or receivers.
+// DatabasePortsFromPolicy returns the TCP ports that a live policy opens for an Instance's
+// database, or nil if the Instance has no database. These are the ports that belong to
+// neither the resolver nor message gateways nor webhook receivers.
 func DatabasePortsFromPolicy(instance *v1alpha1.Instance, policy *networkingv1.NetworkPolicy) []int32 {
 	if StorageFor(instance).database == nil {
 		return nil
@@ -173,13 +171,13 @@ func DatabasePortsFromPolicy(instance *v1alpha1.Instance, policy *networkingv1.N
 	return ports
 }
 
-// networkPeers returns peers for the networks of a spec, except the closed ones.
+// networkPeers returns peers for the networks of a spec, except blocked networks.
 func networkPeers(networks []v1alpha1.CIDR, blocked []netip.Prefix) []*networkapply.NetworkPolicyPeerApplyConfiguration {
 	var peers []*networkapply.NetworkPolicyPeerApplyConfiguration
 	for _, network := range networks {
 		prefix, err := netip.ParsePrefix(string(network))
 		if err != nil {
-			continue // the API server rejects invalid networks, and skipping one opens nothing
+			continue // the API server rejects invalid networks, and skipping a network is safe
 		}
 		if peer := ipBlockPeer(prefix.Masked(), blocked); peer != nil {
 			peers = append(peers, peer)
@@ -188,10 +186,10 @@ func networkPeers(networks []v1alpha1.CIDR, blocked []netip.Prefix) []*networkap
 	return peers
 }
 
-// anywherePeers returns peers for a database host given by name, whose address is
-// unknown: every address that is not closed, and every pod, because some network
-// plugins, such as Cilium, apply IP blocks only to addresses outside the cluster. It
-// excludes the namespaces where the Kubernetes API may run as a pod.
+// anywherePeers returns peers for hosts with unknown addresses: every address that is not
+// blocked, and every pod, because some network plugins, such as Cilium, apply IP blocks
+// only to addresses outside the cluster. It excludes the namespaces in which the
+// Kubernetes API may run as a pod.
 func anywherePeers(blocked []netip.Prefix) []*networkapply.NetworkPolicyPeerApplyConfiguration {
 	return []*networkapply.NetworkPolicyPeerApplyConfiguration{
 		ipBlockPeer(netip.MustParsePrefix("0.0.0.0/0"), blocked),
@@ -204,14 +202,15 @@ func anywherePeers(blocked []netip.Prefix) []*networkapply.NetworkPolicyPeerAppl
 	}
 }
 
-// blockedNetworks returns sensitive networks that contain no database. Users who choose
-// the database URL also choose its ports, which may be those of the Kubernetes API.
+// blockedNetworks returns sensitive networks that contain no database. Without it, users
+// could open the ports of the Kubernetes API, because they choose the database URL and
+// thereby its ports.
 func blockedNetworks(in Input) []netip.Prefix {
 	return slices.Concat(in.KubernetesAPINetworks, metadataNetworks)
 }
 
-// ipBlockPeer returns a peer for a network except its closed parts, or nil if all of it
-// is closed.
+// ipBlockPeer returns a peer for a network except its blocked parts, or nil if the entire
+// network is blocked.
 func ipBlockPeer(network netip.Prefix, blocked []netip.Prefix) *networkapply.NetworkPolicyPeerApplyConfiguration {
 	var except []netip.Prefix
 	for _, prefix := range blocked {

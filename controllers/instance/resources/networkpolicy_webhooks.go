@@ -16,15 +16,14 @@ import (
 const defaultWebhookPort = 443
 
 // blockedReceiverNetworks are networks that webhooks never reach, whatever the Instance
-// allows: the local host, link-local and multicast addresses, and services that issue
-// node credentials.
+// allows: loopback, link-local and multicast addresses, and cloud metadata services.
 var blockedReceiverNetworks = slices.Concat(mustParsePrefixes(
 	"0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/4", "240.0.0.0/4",
 	"::/128", "::1/128", "ff00::/8"), metadataNetworks)
 
-// privateReceiverNetworks are networks that webhooks reach only if the Instance allows
-// it: networks not reachable from the internet, according to IANA's special-purpose
-// address registries.
+// privateReceiverNetworks are networks that webhooks reach only if the Instance allows it:
+// the networks in IANA's special-purpose address registries that are not reachable from
+// the internet.
 var privateReceiverNetworks = mustParsePrefixes(
 	"10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.0.0.0/24", "192.0.2.0/24", "192.168.0.0/16",
 	"198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
@@ -55,9 +54,9 @@ func WebhookCAReference(instance *v1alpha1.Instance) *v1alpha1.CABundleReference
 	return instance.Spec.Webhooks.CARef
 }
 
-// receiverEgress allows the receivers of webhooks: public addresses and, if the Instance
-// allows them, private ones, which may belong to pods. The server applies the same rules
-// to each address when it connects, so that the policy and the server agree.
+// receiverEgress allows webhook receivers at public addresses and, if the Instance allows
+// it, at private addresses, which may belong to pods. The server applies the same rules to
+// each address that it connects to.
 func receiverEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
 	rule := networkapply.NetworkPolicyEgressRule()
 	for _, port := range WebhookPorts(in.Instance) {
@@ -73,11 +72,10 @@ func receiverEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfigur
 		ipBlockPeer(netip.MustParsePrefix("::/0"), blocked))
 }
 
-// nat64Prefix is the prefix that represents IPv4 addresses to IPv6-only hosts through
-// NAT64.
+// nat64Prefix is the NAT64 prefix, which maps IPv4 addresses to IPv6 addresses.
 var nat64Prefix = netip.MustParsePrefix("64:ff9b::/96")
 
-// withNAT64 returns the networks and, for the IPv4 ones, their NAT64 representation.
+// withNAT64 returns the networks and the NAT64 addresses of the IPv4 networks.
 func withNAT64(networks []netip.Prefix) []netip.Prefix {
 	withMapped := slices.Clone(networks)
 	for _, network := range networks {
@@ -91,7 +89,7 @@ func withNAT64(networks []netip.Prefix) []netip.Prefix {
 	return withMapped
 }
 
-// dropContained returns the networks that are not contained in another one.
+// dropContained returns the networks that no other network contains.
 func dropContained(networks []netip.Prefix) []netip.Prefix {
 	var kept []netip.Prefix
 	for _, network := range networks {

@@ -14,8 +14,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// A Sender is one way for the server to send messages to users, as configured in the
-// spec.
+// A Sender is a way to send messages to users that the spec configures.
 type Sender struct {
 	// DisplayName is the sender's name in messages.
 	DisplayName string
@@ -73,15 +72,15 @@ func smsSender(secret string) Sender {
 	}
 }
 
-// Validate returns an error if the server could not send with the content of a Secret.
-// The error contains none of the content.
+// Validate returns an error if the content of a Secret is not valid for the sender. The
+// error does not contain any of the content.
 func (s Sender) Validate(content map[string][]byte) error {
 	_, err := s.parsePort(content)
 	return err
 }
 
-// BuildNotificationsSecret holds the files of all senders. It returns nil without
-// senders.
+// BuildNotificationsSecret returns the Secret with the files of all senders, or nil if
+// there are none.
 func BuildNotificationsSecret(in Input, files map[string][]byte) *coreapply.SecretApplyConfiguration {
 	if len(files) == 0 {
 		return nil
@@ -89,9 +88,9 @@ func BuildNotificationsSecret(in Input, files map[string][]byte) *coreapply.Secr
 	return newSecret(in, NotificationsSecretName(in.Instance), corev1.SecretTypeOpaque, files)
 }
 
-// notificationEgress allows the senders' ports. Their hosts are given by name, so it
-// allows the same peers as for a database: anywhere except the Kubernetes API and cloud
-// metadata services. It returns nil without senders.
+// notificationEgress allows the ports of message gateways. A policy cannot match their
+// hosts by name, so it allows any address except the Kubernetes API and cloud metadata
+// services. It returns nil if there are no senders.
 func notificationEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConfiguration {
 	if len(in.NotificationPorts) == 0 {
 		return nil
@@ -103,8 +102,7 @@ func notificationEgress(in Input) *networkapply.NetworkPolicyEgressRuleApplyConf
 	return rule
 }
 
-// NotificationPorts returns the ports that the server connects to, from its usable
-// files.
+// NotificationPorts returns the ports of the message gateways in the senders' valid files.
 func NotificationPorts(instance *v1alpha1.Instance, files map[string][]byte) []int32 {
 	var ports []int32
 	for _, sender := range Senders(instance) {

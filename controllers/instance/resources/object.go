@@ -6,8 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Object is an apply configuration returned by a builder, with the fields that identify
-// the object. Name, namespace, kind and API version are always set.
+// Object is an apply configuration from a builder. Its name, namespace, kind and API
+// version are always set.
 type Object interface {
 	runtime.ApplyConfiguration
 	GetAPIVersion() *string
@@ -16,7 +16,7 @@ type Object interface {
 	GetName() *string
 }
 
-// AppendNonNil appends an object to a list unless it is nil, that is, not desired.
+// AppendNonNil appends an object to a list unless the object is nil, that is, not desired.
 func AppendNonNil[T interface {
 	comparable
 	Object

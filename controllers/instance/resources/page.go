@@ -16,7 +16,7 @@ import (
 type Branding struct {
 	// Logo is a data URL. It is empty if there is no logo.
 	Logo string
-	// Colors defaults to the server's colors if nil.
+	// Colors are the page colors. If nil, the server's defaults apply.
 	Colors *v1alpha1.PageColors
 }
 
@@ -54,8 +54,8 @@ func ParseBranding(content map[string]string) Branding {
 	return parsed
 }
 
-// ValidateColors rejects colors without sufficient contrast to white, as text or as
-// background. The server does not accept them either.
+// ValidateColors returns an error if the contrast between a color and white is too low for
+// text. The server rejects such colors too.
 func ValidateColors(colors v1alpha1.PageColors) error {
 	primary, err := contrastWithWhite(colors.Primary)
 	if err != nil {

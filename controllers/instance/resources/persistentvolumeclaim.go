@@ -11,9 +11,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// BuildPersistentVolumeClaim claims the volume of embedded storage. It returns nil for
-// other kinds of storage. The claim may outlive the Instance, so it carries the
-// Instance's UID in a label instead of an owner reference.
+// BuildPersistentVolumeClaim returns the volume claim of embedded storage, or nil for other
+// kinds of storage. The claim may outlive the Instance, so it carries the Instance's UID in
+// a label instead of an owner reference.
 func BuildPersistentVolumeClaim(in Input) *coreapply.PersistentVolumeClaimApplyConfiguration {
 	embedded := in.Instance.Spec.Storage.Embedded
 	if embedded == nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// addPlacement sets a pod's node placement and image pull secrets. Every pod of an
-// Instance gets only the node affinity of the spec; pod affinity applies to the server's
-// pods alone.
+// addPlacement sets a pod's node placement and image pull secrets. Of the spec's affinity,
+// it sets only the node affinity, because pod affinity applies to the server's pods alone.
 func addPlacement(pod *coreapply.PodSpecApplyConfiguration, pods *v1alpha1.Pods) *coreapply.PodSpecApplyConfiguration {
 	if pods == nil {
 		return pod
@@ -37,8 +36,8 @@ func addPlacement(pod *coreapply.PodSpecApplyConfiguration, pods *v1alpha1.Pods)
 	return pod
 }
 
-// addPodAffinity sets the pod affinity and anti-affinity of the server's pods. It
-// replaces the operator's own default of the same kind.
+// addPodAffinity sets the pod affinity and anti-affinity of the server's pods, which
+// override the operator's defaults.
 func addPodAffinity(pod *coreapply.PodSpecApplyConfiguration, pods *v1alpha1.Pods) *coreapply.PodSpecApplyConfiguration {
 	if pods == nil || pods.Affinity == nil {
 		return pod

@@ -13,7 +13,7 @@ import (
 // nonRootID is the user and group that the images run as.
 const nonRootID = 65532
 
-// podSpec returns the common part of every pod of an Instance. It meets the restricted
+// podSpec returns the common pod spec of all pods of an Instance. It meets the restricted
 // Pod Security Standard, mounts no token for the Kubernetes API, and uses the Instance's
 // placement.
 func podSpec(instance *v1alpha1.Instance, container *coreapply.ContainerApplyConfiguration) *coreapply.PodSpecApplyConfiguration {
@@ -30,9 +30,9 @@ func podSpec(instance *v1alpha1.Instance, container *coreapply.ContainerApplyCon
 	return addPlacement(pod, instance.Spec.Pods)
 }
 
-// podSecurityContext runs pods without privileges, as the user of the spec. Without a
-// security context in the spec, the user is the image's own. With a security context but
-// no user, the platform chooses user and groups.
+// podSecurityContext returns an unprivileged security context with the user of the spec.
+// If the spec has no security context, the image's user applies. If it has one without a
+// user, the platform selects user and groups.
 func podSecurityContext(pods *v1alpha1.Pods) *coreapply.PodSecurityContextApplyConfiguration {
 	security := coreapply.PodSecurityContext().
 		WithRunAsNonRoot(true).
@@ -48,9 +48,9 @@ func podSecurityContext(pods *v1alpha1.Pods) *coreapply.PodSecurityContextApplyC
 	return security.WithRunAsUser(user).WithRunAsGroup(nonRootID).WithFSGroup(nonRootID)
 }
 
-// defaultResources suit a small tenant. They set no CPU limit, which would slow down
-// responses on an otherwise idle machine. The release file is memory-mapped and counts
-// only as page cache.
+// defaultResources returns resources for a small tenant. They set no CPU limit, which would
+// slow down responses even on an idle node. The memory-mapped release file counts only as
+// page cache.
 func defaultResources() *coreapply.ResourceRequirementsApplyConfiguration {
 	return coreapply.ResourceRequirements().
 		WithRequests(corev1.ResourceList{

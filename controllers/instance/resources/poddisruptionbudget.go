@@ -9,9 +9,8 @@ import (
 	policyapply "k8s.io/client-go/applyconfigurations/policy/v1"
 )
 
-// BuildPodDisruptionBudget lets node maintenance evict one pod at a time. It applies
-// from two pods up: with one pod, it could only block the node drain indefinitely. Pods
-// that are not ready may always be evicted.
+// BuildPodDisruptionBudget returns a disruption budget that lets node drains evict one pod
+// at a time, and unready pods always. It returns nil for fewer than two pods.
 func BuildPodDisruptionBudget(in Input) *policyapply.PodDisruptionBudgetApplyConfiguration {
 	if replicas(in.Instance) < 2 {
 		return nil

@@ -17,15 +17,14 @@ const (
 	terminationLog = "/dev/termination-log"
 )
 
-// BuildPreflightJob checks that an image contains the models of the spec before any
-// running pod is changed. Its pod uses the image and the security settings of the
-// server's pods, and the same release files. It mounts no other volumes: they do not
-// affect the result, and the data allows only one writer.
+// BuildPreflightJob returns the Job that checks that an image contains the models of the
+// spec before any running pod changes. Its pod uses the image and the security settings
+// of the server's pods. It mounts no volumes, because they do not affect the result and
+// the data volume may allow only one writer.
 //
-// A negative result is final, so the Job tries only once; a pod that was evicted before
-// it had a result does not count. The Job has no TTL and no deadline: it records the
-// result until the reconciler deletes it, and while its image cannot be pulled, it
-// reports so and keeps trying.
+// A negative result is final, so the Job has no retries, except after an eviction. It also
+// has no TTL and no deadline: it stores the result until the reconciler deletes it, and it
+// keeps trying while its image cannot be pulled.
 func BuildPreflightJob(in Input) *batchapply.JobApplyConfiguration {
 	return batchapply.Job(PreflightJobName(in.Instance, in.PreflightHash), in.Instance.Namespace).
 		WithLabels(Labels(in.Instance)).
@@ -57,8 +56,8 @@ type preflightInputs struct {
 }
 
 // PreflightInputs returns the identity of a preflight check: checks with equal inputs
-// have the same result, whatever the nodes, pull secrets or resources of their pods.
-// Input.PreflightHash is the hash of its JSON, and is not itself an input.
+// have the same result, regardless of their pods' nodes, pull secrets and resources.
+// Input.PreflightHash is the hash of their JSON encoding, and is not an input itself.
 func PreflightInputs(in Input) any {
 	return preflightInputs{in.Server.Image, modelArguments(in.Instance.Spec.Models)}
 }

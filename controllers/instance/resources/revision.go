@@ -13,6 +13,6 @@ package resources
 // After a release, a change of the builders' output that does not depend on a new field
 // of the spec needs a new revision: raise Revision, and keep building the old output for
 // Instances whose Input.Server.Revision is lower. A new field of the spec needs no
-// revision: unset, it changes nothing, and set, it applies in every revision. An operator
-// older than the pinned revision builds its own newest one.
+// revision: it applies in every revision if it is set. An operator older than the pinned
+// revision builds its own latest revision.
 const Revision int32 = 1

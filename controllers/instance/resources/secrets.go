@@ -21,12 +21,11 @@ const (
 	ApplicationURLKey = "url"
 )
 
-// TLSCAKey is the key of a TLS Secret that holds the certificate of the CA that clients
-// must trust.
+// TLSCAKey is the key of the CA bundle in a TLS Secret.
 const TLSCAKey = corev1.ServiceAccountRootCAKey
 
-// defaultScopes are the scopes of an application that names none. They are written out,
-// so that the server never has to interpret an empty list.
+// defaultScopes are the scopes of an application without scopes in the spec. They are
+// explicit, so that the server never has to interpret an empty list.
 var defaultScopes = []v1alpha1.Scope{
 	"knowledge:read",
 	"question:read", "question:write",
@@ -36,8 +35,8 @@ var defaultScopes = []v1alpha1.Scope{
 	"patient:read", "patient:write",
 }
 
-// Applications returns the applications of the spec, or the default application if the
-// spec names none. It fills in default scopes.
+// Applications returns the applications of the spec with default scopes filled in. If the
+// spec has none, it returns the default application.
 func Applications(instance *v1alpha1.Instance) []v1alpha1.Application {
 	if len(instance.Spec.Applications) == 0 {
 		return []v1alpha1.Application{withDefaultScopes(v1alpha1.Application{Name: "default"})}
@@ -49,12 +48,12 @@ func Applications(instance *v1alpha1.Instance) []v1alpha1.Application {
 	return applications
 }
 
-// OperatorApplicationName is the id under which the server knows the operator. No
-// application of a spec may use it.
+// OperatorApplicationName is the application id of the operator on the server. Applications
+// in a spec must not use it.
 const OperatorApplicationName = "operator"
 
-// ServerApplications returns the applications configured on the server: the Instance's,
-// and the operator itself, which may only manage configurations.
+// ServerApplications returns the applications configured on the server: the Instance's
+// applications, and the operator itself, which may only manage configurations.
 func ServerApplications(instance *v1alpha1.Instance) []v1alpha1.Application {
 	return append(Applications(instance), v1alpha1.Application{Name: OperatorApplicationName, Scopes: []v1alpha1.Scope{"config:read", "config:write"}})
 }
@@ -80,9 +79,9 @@ func KeyOverlap(instance *v1alpha1.Instance) time.Duration {
 	return instance.Spec.KeyOverlap.Duration
 }
 
-// BuildApplicationSecret provides an application's id and key to its users and clients,
-// with the Instance's URL and, unless the certificate is from a public CA, the CA to
-// trust.
+// BuildApplicationSecret returns the Secret with an application's id and key for its users
+// and clients, the Instance's URL and, unless a public CA issued the certificate, the CA
+// bundle.
 func BuildApplicationSecret(in Input, application v1alpha1.Application, key string) *coreapply.SecretApplyConfiguration {
 	content := map[string][]byte{
 		ApplicationIDKey:  []byte(application.Name),
@@ -95,10 +94,10 @@ func BuildApplicationSecret(in Input, application v1alpha1.Application, key stri
 	return newSecret(in, ApplicationSecretName(in.Instance, application.Name), corev1.SecretTypeOpaque, content)
 }
 
-// BuildCredentialsSecret holds the server's credentials: one file for each of
-// ServerApplications, with its keys by application name. Applications without a key are
-// omitted, because an empty key must never grant access. notes are annotations, which
-// must contain no key.
+// BuildCredentialsSecret returns the Secret with the server's credentials: one file for
+// each of ServerApplications. keys maps application names to keys. Applications without a
+// key are omitted, because an empty key must never grant access. annotations must not
+// contain keys.
 func BuildCredentialsSecret(in Input, keys map[string]pki.ApplicationKeys, annotations map[string]string) *coreapply.SecretApplyConfiguration {
 	files := make(map[string][]byte, len(keys))
 	for _, application := range ServerApplications(in.Instance) {
@@ -143,15 +142,15 @@ func encodeCredentials(application v1alpha1.Application, keys pki.ApplicationKey
 	})
 }
 
-// BuildSigningKeysSecret holds the keys that sign tokens, as PKCS#8 in PEM, in files
-// named <kid>.pem. The server verifies with all of them. Their PEM headers, or else
-// their names, determine which one signs. notes are annotations.
+// BuildSigningKeysSecret returns the Secret with the token signing keys, as PKCS#8 in PEM,
+// in files named <kid>.pem. The server verifies tokens with all keys. The PEM headers, or
+// else the file names, determine the key that signs.
 func BuildSigningKeysSecret(in Input, files map[string][]byte, annotations map[string]string) *coreapply.SecretApplyConfiguration {
 	return withAnnotations(markRetained(in, newSecret(in, SigningKeysSecretName(in.Instance), corev1.SecretTypeOpaque, files)), annotations)
 }
 
-// BuildTLSSecret holds the server's TLS files in PEM: the certificate chain, the private
-// key, and the CA that clients must trust, which is omitted if empty.
+// BuildTLSSecret returns the Secret with the server's TLS files in PEM: the certificate
+// chain, the private key and, unless empty, the CA bundle.
 func BuildTLSSecret(in Input, certificate, key, caBundle []byte) *coreapply.SecretApplyConfiguration {
 	files := map[string][]byte{corev1.TLSCertKey: certificate, corev1.TLSPrivateKeyKey: key}
 	if len(caBundle) > 0 {

@@ -11,11 +11,11 @@ import (
 // Storage defines how an Instance's kind of storage affects its other objects. Each kind
 // has a file of its own.
 type Storage struct {
-	// Kind is the name of the kind, as kubectl get shows it: one of the constants below, or
+	// Kind is the kind of storage, as shown by kubectl get: one of the constants below, or
 	// empty if the spec selects none.
 	Kind string
-	// SingleWriter reports whether only one pod may use the data at a time, so that it must
-	// stop before the next one starts.
+	// SingleWriter reports whether only one pod may use the data at a time, so that a pod must
+	// stop before the next pod starts.
 	SingleWriter bool
 	// SecretNames are the Secrets that the spec references for the storage.
 	SecretNames []string
@@ -35,8 +35,8 @@ const (
 	StorageExternal = "External"
 )
 
-// A database holds the networks where pods reach the database. If empty, they may reach
-// it anywhere.
+// A database describes an external database by its networks. If empty, pods may reach the
+// database anywhere.
 type database struct{ networks []v1alpha1.CIDR }
 
 // StorageFor returns the storage of an Instance. It is the only place that distinguishes

@@ -4,7 +4,7 @@ package resources
 
 import "github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 
-// embeddedStorage returns the storage in a file on a volume of the Instance's own.
+// embeddedStorage returns the storage in a database file on the Instance's own volume.
 func embeddedStorage(instance *v1alpha1.Instance) Storage {
 	return Storage{
 		Kind:         StorageEmbedded,

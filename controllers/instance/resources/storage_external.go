@@ -21,14 +21,14 @@ const (
 
 	databaseURLEnv = "ANAMNESIS_DATABASE"
 
-	// databaseCAEnv passes the path of the CA bundle to the server's PostgreSQL library. A
+	// databaseCAEnv passes the path of the CA bundle to the server's PostgreSQL library. An
 	// sslrootcert parameter in the URL takes precedence.
 	databaseCAEnv  = "PGSSLROOTCERT"
 	databaseCAFile = "ca.crt"
 )
 
-// externalStorage returns the storage in a PostgreSQL database that is managed outside
-// the operator. It passes the URL and the CA bundle to the server.
+// externalStorage returns the storage in a PostgreSQL database that the operator does not
+// manage. It passes the URL and the CA bundle to the server.
 func externalStorage(spec v1alpha1.ExternalStorage) Storage {
 	storage := Storage{
 		Kind:        StorageExternal,
@@ -56,8 +56,8 @@ func (s *Storage) addCABundle(reference *v1alpha1.CABundleReference) {
 	s.mounts = append(s.mounts, mount{databaseCAVolume(reference), databaseCADirectory, true})
 }
 
-// databaseCAVolume mounts the CA bundle of an external database under a fixed file name,
-// whatever its object and key.
+// databaseCAVolume returns a volume with the CA bundle of an external database under a
+// fixed file name.
 func databaseCAVolume(reference *v1alpha1.CABundleReference) *coreapply.VolumeApplyConfiguration {
 	volume := coreapply.Volume().WithName("database-ca")
 	file := coreapply.KeyToPath().WithKey(cmp.Or(reference.Key, DatabaseCAKey)).WithPath(databaseCAFile)
