@@ -61,9 +61,9 @@ func BenchmarkSettledInstances(b *testing.B) {
 		cpu = operator.cpuTime() - cpu
 		reconciles = operator.reconcileCount() - reconciles
 		if reconciles < benchRounds*benchInstances {
-			b.Fatalf("%d visits of %d Instances in %d rounds", reconciles, benchInstances, benchRounds)
+			b.Fatalf("got %d reconciles of %d Instances in %d rounds, want at least one per Instance and round", reconciles, benchInstances, benchRounds)
 		}
-		b.ReportMetric(float64(cpu.Microseconds())/1000/float64(reconciles), "ms-cpu/visit")
+		b.ReportMetric(float64(cpu.Microseconds())/1000/float64(reconciles), "ms-cpu/reconcile")
 		b.ReportMetric(float64(operator.writeCount()-writes), "writes")
 	}
 	b.ReportMetric(ready.Seconds(), "s-until-ready")
@@ -133,7 +133,7 @@ func (h *harness) startOperatorProcess() operatorProcess {
 			h.t.Error(err)
 		}
 		if err := command.Wait(); err != nil {
-			h.t.Errorf("the operator ended: %v\n%s", err, stderr.Bytes())
+			h.t.Errorf("the operator exited with an error: %v\n%s", err, stderr.Bytes())
 		}
 	})
 	return operatorProcess{h.t, command.Process.Pid, "http://" + address + "/metrics"}
@@ -172,7 +172,7 @@ func (p operatorProcess) cpuTime() time.Duration {
 	const tick = 10 * time.Millisecond // on every Linux that Go supports
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.pid))
 	if err != nil {
-		p.t.Fatalf("reading RssAnon, which is available on Linux only: %v", err)
+		p.t.Fatalf("reading the CPU time, which requires Linux: %v", err)
 	}
 	// The name of the program, in parentheses, may contain any character.
 	_, stats, _ := strings.Cut(string(text), ") ")
@@ -227,7 +227,7 @@ func (p operatorProcess) sum(name string, matches func(*dto.Metric) bool) float6
 	}
 	family, ok := families[name]
 	if !ok {
-		p.t.Fatalf("the operator has no metric %s", name)
+		p.t.Fatalf("metric %s not found", name)
 	}
 	total := 0.0
 	for _, metric := range family.GetMetric() {

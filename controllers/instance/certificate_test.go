@@ -32,7 +32,7 @@ func TestExtraNamesReferToNoSecret(t *testing.T) {
 	instance := acme()
 	instance.Spec.TLS = &v1alpha1.TLS{ExtraNames: []string{"acme.example"}}
 	if got := referencedSecrets(instance); got != nil {
-		t.Errorf("refers to %q", got)
+		t.Errorf("got referenced Secrets %q, want none", got)
 	}
 }
 
@@ -81,12 +81,12 @@ func TestExtraNamesAreValidatedOnApply(t *testing.T) {
 	conflicting := h.newInstance("acme")
 	conflicting.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "own"}, ExtraNames: []string{"acme.example"}}
 	if err := h.Create(t.Context(), conflicting, client.DryRunAll); err == nil || !strings.Contains(err.Error(), "extraNames and secretRef are mutually exclusive") {
-		t.Errorf("extra names for a certificate that is brought: %v", err)
+		t.Errorf("extraNames with secretRef: got error %v, want a rejection", err)
 	}
 	h.mustCreate(h.newInstance("acme"))
 	nameless := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"tls":{"secretRef":{}}}}`))
 	if err := h.Patch(t.Context(), mustGet(h, "acme", &v1alpha1.Instance{}), nameless, client.DryRunAll); err == nil || !strings.Contains(err.Error(), "spec.tls.secretRef.name") {
-		t.Errorf("a Secret without a name: %v", err)
+		t.Errorf("secretRef without a name: got error %v, want a rejection", err)
 	}
 }
 
@@ -159,32 +159,32 @@ func TestLeakedCAIsReplacedAfterOverlap(t *testing.T) {
 	h.Eventually(func() int { return len(parseCertificates(t, h.servedTLS("acme")["ca.crt"])) }).Should(gomega.Equal(2))
 	h.waitUntilIdle()
 	published := h.servedTLS("acme")
-	h.Expect(published["tls.crt"]).To(gomega.Equal(first["tls.crt"]), "the next certificate is not served yet")
+	h.Expect(published["tls.crt"]).To(gomega.Equal(first["tls.crt"]), "the new certificate must not be served yet")
 	h.Expect(h.verifyError("acme", first["ca.crt"], host)).To(gomega.BeEmpty())
 	secret := mustGet(h, authority.SecretName, &corev1.Secret{})
 	h.Expect(secret.Data["tls.key"]).To(gomega.Equal(leaked["tls.key"]))
-	h.Expect(secret.Data["ca.crt"]).To(gomega.Equal(published["ca.crt"]), "the platform team reads it there")
+	h.Expect(secret.Data["ca.crt"]).To(gomega.Equal(published["ca.crt"]), "the CA Secret must publish the same bundle")
 
 	h.startOperator(serverImage)
 	h.advanceAndSettle("acme", 23*time.Hour)
 	h.Expect(h.servedTLS("acme")).To(gomega.Equal(published))
-	h.Expect(mustGet(h, authority.SecretName, &corev1.Secret{}).Data).To(gomega.Equal(secret.Data), "once for each value")
+	h.Expect(mustGet(h, authority.SecretName, &corev1.Secret{}).Data).To(gomega.Equal(secret.Data), "each value must trigger only one rotation")
 
 	h.advanceAndSettle("acme", 2*time.Hour)
 	h.Eventually(func() []byte { return h.servedTLS("acme")["tls.crt"] }).ShouldNot(gomega.Equal(first["tls.crt"]))
-	h.Expect(h.verifyError("acme", published["ca.crt"], host)).To(gomega.BeEmpty(), "who learned of both trusts the next")
-	h.Expect(h.verifyError("acme", first["ca.crt"], host)).NotTo(gomega.BeEmpty(), "the leaked one issued it")
-	h.Expect(parseCertificates(t, h.servedTLS("acme")["ca.crt"])).To(gomega.HaveLen(2), "pods may serve the certificate before")
+	h.Expect(h.verifyError("acme", published["ca.crt"], host)).To(gomega.BeEmpty(), "clients that trust both CAs must trust the new certificate")
+	h.Expect(h.verifyError("acme", first["ca.crt"], host)).NotTo(gomega.BeEmpty(), "clients that trust only the leaked CA must not trust the new certificate")
+	h.Expect(parseCertificates(t, h.servedTLS("acme")["ca.crt"])).To(gomega.HaveLen(2), "the previous CA must stay trusted while pods may serve the previous certificate")
 	promoted := mustGet(h, authority.SecretName, &corev1.Secret{})
 	for name, content := range promoted.Data {
-		h.Expect(content).NotTo(gomega.Equal(leaked["tls.key"]), "%s holds the leaked key", name)
+		h.Expect(content).NotTo(gomega.Equal(leaked["tls.key"]), "%s must not hold the leaked key", name)
 	}
 
 	h.advanceAndSettle("acme", 25*time.Hour)
 	h.Eventually(func() []byte { return h.servedTLS("acme")["ca.crt"] }).Should(gomega.Equal(promoted.Data["tls.crt"]))
 	h.Expect(mustGet(h, authority.SecretName, &corev1.Secret{}).Data).To(gomega.HaveLen(3))
 	h.Expect(mustGet(h, "acme-serving-tls", &corev1.Secret{}).Annotations).NotTo(gomega.HaveKey(trustedSinceAnnotation))
-	h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec.Template).To(gomega.Equal(template), "an authority restarts nothing")
+	h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec.Template).To(gomega.Equal(template), "a CA rotation must not restart pods")
 	h.expectNoWritesWhenSettled("acme")
 }
 
@@ -234,7 +234,7 @@ func TestUnconstrainedCAIsReissuedWithConstraints(t *testing.T) {
 	h.Eventually(func() []byte { return h.servedTLS("acme")["tls.crt"] }).ShouldNot(gomega.Equal(leaf.Certificate))
 	h.waitUntilIdle()
 	h.Expect(parseCertificates(t, h.servedTLS("acme")["tls.crt"])[0].DNSNames).To(gomega.Equal([]string{host, host + ".cluster.local"}))
-	h.Expect(h.verifyError("acme", unconstrained.Certificate, host)).To(gomega.BeEmpty(), "clients hold the certificate from before")
+	h.Expect(h.verifyError("acme", unconstrained.Certificate, host)).To(gomega.BeEmpty(), "clients that trust the previous CA certificate must trust the new certificate")
 	secretData := mustGet(h, authority.SecretName, &corev1.Secret{}).Data
 	h.Expect(secretData["tls.key"]).To(gomega.Equal(unconstrained.Key))
 	constrained := parseCertificates(t, secretData["tls.crt"])[0]
@@ -263,11 +263,11 @@ func TestExtraNamesAreIssuedByInstanceCA(t *testing.T) {
 	h.Expect(own.PermittedDNSDomains).To(gomega.ConsistOf(host, host+".cluster.local", "acme.example"))
 	h.Expect(own.PermittedDNSDomainsCritical).To(gomega.BeTrue())
 	trusted := h.servedTLS("acme")["ca.crt"]
-	h.Expect(trusted).To(gomega.Equal(secret.Data["tls.crt"]), "of a new Instance no client knows anything else")
+	h.Expect(trusted).To(gomega.Equal(secret.Data["tls.crt"]), "the bundle of a new Instance must contain only its own CA")
 	for _, name := range []string{host, host + ".cluster.local", "acme.example", "www.acme.example"} {
 		h.Expect(h.verifyError("acme", trusted, name)).To(gomega.BeEmpty(), name)
 	}
-	h.Expect(h.get(authority.SecretName, &corev1.Secret{})).To(gomega.BeFalse(), "the operator's authority has nothing to do with it")
+	h.Expect(h.get(authority.SecretName, &corev1.Secret{})).To(gomega.BeFalse(), "the operator's CA must not be created")
 	h.expectNoWritesWhenSettled("acme")
 
 	requestCARotation(h, "acme", &v1alpha1.Instance{}, "1")
@@ -383,7 +383,7 @@ func TestGeneratedSecretReplacesOnlyReadVersion(t *testing.T) {
 	h.mustCreate(&corev1.Secret{ObjectMeta: objectMeta(h.namespace, "acme-serving-authority")})
 	before := mustGet(h, "acme-serving-authority", &corev1.Secret{})
 	if err := authority.CheckUnmodified(t.Context(), h.Client, before); err != nil {
-		t.Errorf("unmodified Secret: %v", err)
+		t.Errorf("unmodified Secret: got error %v", err)
 	}
 	mustUpdate(h, "acme-serving-authority", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data = map[string][]byte{"next.key": []byte("x")} })
 	if err := authority.CheckUnmodified(t.Context(), h.Client, before); !problem.IsConflict(err) {

@@ -37,7 +37,7 @@ func TestClientsGetURLKeyAndCABundle(t *testing.T) {
 	h.Eventually(func() map[string]string { return mustGet(h, "acme-ca", &corev1.ConfigMap{}).Data }).Should(gomega.HaveKeyWithValue("ca.crt", string(own)))
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.TLS.SecretRef.Name = "public" })
 	h.Eventually(func() map[string][]byte { return mustGet(h, "acme-app-default", &corev1.Secret{}).Data }).ShouldNot(gomega.HaveKey("ca.crt"))
-	h.Eventually(func() bool { return h.get("acme-ca", &corev1.ConfigMap{}) }).Should(gomega.BeFalse(), "who is trusted by all needs no telling")
+	h.Eventually(func() bool { return h.get("acme-ca", &corev1.ConfigMap{}) }).Should(gomega.BeFalse(), "a public CA must not be published")
 	h.Expect(mustGet(h, "acme-app-default", &corev1.Secret{}).Data["key"]).To(gomega.Equal(published["key"]))
 }
 
@@ -81,7 +81,7 @@ func TestPublicURLChangeRestartsNoPod(t *testing.T) {
 		URL:      "https://acme.example",
 	}))
 	h.waitForConditions("acme", "Ready=True Ready")
-	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "an address restarts nothing")
+	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "a URL change must not restart pods")
 	h.clearStatus("acme")
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Suspend = true })
 	h.Eventually(func() string { return mustGet(h, "acme", &v1alpha1.Instance{}).Status.URL }).Should(gomega.Equal("https://acme.example"))

@@ -86,7 +86,7 @@ func TestCompetingWritersNeitherWinNorCauseWriteLoop(t *testing.T) {
 	}
 	h.waitUntilIdle()
 	if diff := cmp.Diff(before, h.snapshot()); diff != "" {
-		t.Errorf("what the rivals left (-before +after):\n%s", diff)
+		t.Errorf("changes left by competing writers (-before +after):\n%s", diff)
 	}
 }
 
@@ -106,7 +106,7 @@ func TestEveryKindHasCompetingWriter(t *testing.T) {
 	t.Parallel()
 	for _, kind := range inventory.Kinds {
 		if _, ok := competingWriters[kind.Name]; !ok {
-			t.Errorf("no test covers a competing writer of %s: add one to rivals", kind.Name)
+			t.Errorf("kind %s has no competing writer: add one to competingWriters", kind.Name)
 		}
 	}
 }
@@ -146,12 +146,12 @@ func (h *harness) compete(kinds ...string) {
 				responses++
 			}
 		}
-		h.t.Logf("%s: %d changes by the rival in %s, %d writes by the operator", kind, changes[i], competitionDuration, responses)
+		h.t.Logf("%s: %d changes by the competing writer in %s, %d writes by the operator", kind, changes[i], competitionDuration, responses)
 		if changes[i] < 2 {
-			h.t.Errorf("%s: the operator did not put back what the rival changed", kind)
+			h.t.Errorf("%s: the operator did not revert the changes of the competing writer", kind)
 		}
 		if responses > 4*changes[i] {
-			h.t.Errorf("%s: %d writes by the operator for %d changes by the rival", kind, responses, changes[i])
+			h.t.Errorf("%s: got %d writes by the operator for %d changes by the competing writer", kind, responses, changes[i])
 		}
 	}
 }
@@ -165,7 +165,7 @@ func (h *harness) competeOn(ctx context.Context, kind string) (changes int) {
 		object := desired.DeepCopy()
 		err := competitor.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("rival"), client.ForceOwnership)
 		if err != nil && ctx.Err() == nil {
-			h.t.Errorf("the rival's %s: %v", kind, err)
+			h.t.Errorf("competing writer of %s: %v", kind, err)
 			return changes
 		}
 		if object.GetResourceVersion() != version {
@@ -222,13 +222,13 @@ func TestCompetingWriterOnInstanceLoses(t *testing.T) {
 	h.waitForConditions("acme", "Ready=True Ready")
 	h.waitUntilIdle()
 	if diff := cmp.Diff(before, h.snapshot()); diff != "" {
-		t.Errorf("what the rival left (-before +after):\n%s", diff)
+		t.Errorf("changes left by the competing writer (-before +after):\n%s", diff)
 	}
 	writes := h.writes.all()[writesBefore:]
-	t.Logf("%d changes by the rival in %s, %d writes by the operator", changes, competitionDuration, len(writes))
+	t.Logf("%d changes by the competing writer in %s, %d writes by the operator", changes, competitionDuration, len(writes))
 	for _, write := range writes {
 		if !strings.HasSuffix(write, "/instances/acme/status") {
-			t.Errorf("%s: nothing but the status was another's", write)
+			t.Errorf("unexpected write %s: only the status was changed", write)
 		}
 	}
 }

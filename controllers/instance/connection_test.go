@@ -18,7 +18,7 @@ type connection struct {
 	inFlight     map[*http.Request]context.CancelFunc
 }
 
-var errDisconnected = errors.New("connection refused: the line is cut")
+var errDisconnected = errors.New("connection refused: disconnected by the test")
 
 func (c *connection) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripperFunc(func(request *http.Request) (*http.Response, error) {

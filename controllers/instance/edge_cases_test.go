@@ -78,7 +78,7 @@ func TestForeignSecretIsNeitherReadNorChanged(t *testing.T) {
 	h.mustCreate(foreignSecret)
 	h.mustCreate(h.newInstance("acme"))
 	h.waitForConditions("acme", "Stalled=True ObjectNotOwned")
-	h.Expect(h.get("acme-credentials", &corev1.Secret{})).To(gomega.BeFalse(), "a foreign key grants no access")
+	h.Expect(h.get("acme-credentials", &corev1.Secret{})).To(gomega.BeFalse(), "a key in a foreign Secret must not grant access")
 	h.Expect(mustGet(h, "acme-app-default", &corev1.Secret{}).ResourceVersion).To(gomega.Equal(foreignSecret.ResourceVersion))
 }
 
@@ -145,7 +145,7 @@ func TestKeyIsCreatedOnceWithStaleCache(t *testing.T) {
 	set := inventory.New(deps.Clients, acme)
 	err := set.Create(t.Context(), resources.BuildApplicationSecret(input, v1alpha1.Application{Name: "default"}, pki.NewApplicationKey()))
 	if !problem.IsConflict(err) {
-		t.Errorf("creating the key again: got %v, want a conflict", err)
+		t.Errorf("creating an existing key: got %v, want a conflict", err)
 	}
 	h.Expect(mustGet(h, "acme-app-default", &corev1.Secret{}).Data["key"]).To(gomega.Equal(before))
 }
@@ -221,7 +221,7 @@ func TestReconcileIgnoresDeletedInstance(t *testing.T) {
 	h.waitForConditions("acme", "Ready=True Ready")
 	result, err := h.reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: h.namespace, Name: "none"}})
 	if err != nil || result != (ctrl.Result{}) {
-		t.Errorf("got %+v, %v", result, err)
+		t.Errorf("missing Instance: got %+v, %v, want an empty result", result, err)
 	}
 }
 
@@ -237,7 +237,7 @@ func TestConcurrentOperatorsCreateOneCA(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := stores[1].Create(t.Context(), time.Now()); !problem.IsConflict(err) {
-		t.Errorf("a second authority was made: %v", err)
+		t.Errorf("creating a second CA: got %v, want a conflict", err)
 	}
 	second, err := stores[1].Load(t.Context(), time.Now())
 	if err != nil {

@@ -71,7 +71,7 @@ func TestReadyInstanceIsNotProbedAgain(t *testing.T) {
 	}
 	before := probes()
 	if before == 0 {
-		t.Fatal("it became ready without a call: nothing is counted")
+		t.Fatal("the Instance became ready without a probe")
 	}
 	// A read of the endpoints would return none.
 	if err := h.DeleteAllOf(t.Context(), &discoveryv1.EndpointSlice{}, client.InNamespace(h.namespace)); err != nil {

@@ -30,7 +30,7 @@ func TestFailedWritePrunesNothing(t *testing.T) {
 		case rejected <- struct{}{}:
 		default:
 		}
-		return errors.New("the API server is not itself")
+		return errors.New("internal server error")
 	})
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"https://portal.example"}}
@@ -38,7 +38,7 @@ func TestFailedWritePrunesNothing(t *testing.T) {
 	for range 3 {
 		<-rejected
 	}
-	h.Expect(mustGet(h, "acme", &corev1.Service{}).UID).To(gomega.Equal(service), "clients lost their address")
+	h.Expect(mustGet(h, "acme", &corev1.Service{}).UID).To(gomega.Equal(service), "the Service must not be replaced")
 	h.Expect(h.get("acme-config", &corev1.ConfigMap{})).To(gomega.BeTrue())
 	h.writes.rejectWrites(nil)
 	h.waitForConditions("acme", "Ready=True Ready")

@@ -81,7 +81,7 @@ func newFakeCluster(t testing.TB, writer client.Client, namespace string) *fakeC
 		defer close(done)
 		for ctx.Err() == nil {
 			if err := c.tick(ctx); err != nil && ctx.Err() == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-				t.Errorf("the world stands still: %v", err)
+				t.Errorf("running the fake cluster: %v", err)
 				return
 			}
 			select {
@@ -202,7 +202,7 @@ func (c *fakeCluster) checkModels(image string, arguments []string) (code int32,
 		id, version, _ := strings.Cut(wanted, "@")
 		versions := c.modelsByImage[image][id]
 		if len(versions) == 0 || version != "" && !slices.Contains(versions, version) {
-			return 1, fmt.Sprintf(`{"error":"there is no release of model %s: there are %v"}`, wanted, c.modelsByImage[image])
+			return 1, fmt.Sprintf(`{"error":"model %s not found: available models are %v"}`, wanted, c.modelsByImage[image])
 		}
 		if version == "" {
 			version = versions[0]
@@ -440,7 +440,7 @@ func (c *fakeCluster) probe(_ context.Context, _ string, certificates []byte) er
 	defer c.mutex.Unlock()
 	c.probeCount++
 	if len(certificates) == 0 {
-		return errors.New("called without the certificate to expect")
+		return errors.New("probed without an expected certificate")
 	}
 	return c.probeErr
 }

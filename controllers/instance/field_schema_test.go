@@ -64,7 +64,7 @@ func specSchema(t *testing.T) *schema {
 	}
 	spec, ok := definition.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
 	if !ok {
-		t.Fatal("the CRD has no schema of spec")
+		t.Fatal("the CRD has no schema for spec")
 	}
 	return &spec
 }
@@ -124,13 +124,13 @@ func (f field) sampleValues() (first, second any, err error) {
 	case schema.Type == "integer" && schema.Minimum != nil:
 		return int64(*schema.Minimum) + 1, int64(*schema.Minimum) + 2, nil
 	}
-	return nil, nil, fmt.Errorf("add a hint for %s: its schema does not tell what it may be", f)
+	return nil, nil, fmt.Errorf("no sample values for %s: add a hint to fieldHints", f)
 }
 
 func decodeJSON(text []byte) any {
 	var value any
 	if err := json.Unmarshal(text, &value); err != nil {
-		panic(fmt.Sprintf("the CRD has the value %q: %v", text, err))
+		panic(fmt.Sprintf("decoding value %q of the CRD: %v", text, err))
 	}
 	return value
 }

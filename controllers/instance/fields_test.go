@@ -62,7 +62,7 @@ func TestEveryHintMatchesSpecField(t *testing.T) {
 	}
 	for path := range fieldHints {
 		if !known[path] {
-			t.Errorf("hint for %s: the CRD has no such field", path)
+			t.Errorf("hint for unknown field %s", path)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func (h *harness) fieldSpecsFor(f field) (specs fieldSpecs, err error) {
 	}
 	base := h.baseSpecs()[kind]
 	if base == nil {
-		return specs, fmt.Errorf("there is no ground to try it on: add one for storage of kind %s to grounds", kind)
+		return specs, fmt.Errorf("no base spec for storage kind %s: add one to baseSpecs", kind)
 	}
 	maps.Copy(base, fieldHints[f.String()].extraFields)
 	first, second, err := f.sampleValues()
@@ -107,22 +107,22 @@ func (h *harness) checkField(f field) error {
 	var before string
 	if specs.unset != nil {
 		if before, err = h.applySpecAndSettle(specs.unset, hint); err != nil {
-			return fmt.Errorf("without it: %w", err)
+			return fmt.Errorf("unsetting the field: %w", err)
 		}
 	}
 	first, err := h.applySpecAndSettle(specs.first, hint)
 	if err != nil {
-		return fmt.Errorf("set: %w", err)
+		return fmt.Errorf("setting the field: %w", err)
 	}
 	second, err := h.applySpecAndSettle(specs.second, hint)
 	if err != nil {
-		return fmt.Errorf("changed: %w", err)
+		return fmt.Errorf("changing the field: %w", err)
 	}
 	if err := checkEffect(hint, first, second); err != nil {
 		return err
 	}
 	if _, err := h.applySpecAndWait(specs.first, nil, first); err != nil {
-		return fmt.Errorf("changed back: %w", err)
+		return fmt.Errorf("reverting the field: %w", err)
 	}
 	if specs.unset == nil {
 		return nil
@@ -131,7 +131,7 @@ func (h *harness) checkField(f field) error {
 		before = ""
 	}
 	if _, err := h.applySpecAndWait(specs.unset, hint.conditionsWhenUnset, before); err != nil {
-		return fmt.Errorf("unset again: %w", err)
+		return fmt.Errorf("unsetting the field again: %w", err)
 	}
 	return nil
 }
@@ -139,9 +139,9 @@ func (h *harness) checkField(f field) error {
 func checkEffect(hint fieldHint, first, second string) error {
 	switch {
 	case hint.noEffectReason == "" && first == second:
-		return errors.New("no owned object changes with this field: if that is intended, set noEffectReason in its hint")
+		return errors.New("the field changes no owned object: if that is intended, set noEffectReason in its hint")
 	case hint.noEffectReason != "" && first != second:
-		return fmt.Errorf("an owned object changes although the hint sets noEffectReason (%s):\n%s", hint.noEffectReason, cmp.Diff(first, second))
+		return fmt.Errorf("the field changes an owned object although its hint sets noEffectReason (%s):\n%s", hint.noEffectReason, cmp.Diff(first, second))
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (h *harness) applySpecAndSettle(spec map[string]any, hint fieldHint) (objec
 func (h *harness) applySpecAndWait(spec map[string]any, conditions []string, want string) (objects string, err error) {
 	name := slices.Collect(maps.Keys(spec["storage"].(map[string]any)))[0]
 	if err := h.applySpec(name, spec); err != nil {
-		return "", fmt.Errorf("%w: fix the hint", err)
+		return "", fmt.Errorf("%w: check the hint of the field", err)
 	}
 	if len(conditions) == 0 {
 		conditions = []string{"Ready=True"}
@@ -190,9 +190,9 @@ func (h *harness) applySpecAndWait(spec map[string]any, conditions []string, wan
 	case err == nil:
 		return objects, nil
 	case !hasAllPrefixes(state, conditions):
-		return "", fmt.Errorf("shows %q, want %q: %s", state, conditions, h.conditionMessage(name, v1alpha1.ConditionReady))
+		return "", fmt.Errorf("got conditions %q, want %q: %s", state, conditions, h.conditionMessage(name, v1alpha1.ConditionReady))
 	}
-	return "", fmt.Errorf("children (-wanted +got):\n%s", cmp.Diff(want, objects))
+	return "", fmt.Errorf("owned objects (-want +got):\n%s", cmp.Diff(want, objects))
 }
 
 // hasAllPrefixes reports whether each prefix matches a line.

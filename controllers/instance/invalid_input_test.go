@@ -122,11 +122,11 @@ func TestInvalidSpecIsRejectedOnCreate(t *testing.T) {
 	planned.Spec.Plans = []v1alpha1.Plan{{Name: "gold", MonthlyCalls: v1alpha1.MonthlyCalls{Triage: new(int64(0))}}}
 	planned.Spec.Applications = []v1alpha1.Application{{Name: "portal", Plan: "gold"}, {Name: "kiosk", Plan: "trial"}, {Name: "own"}}
 	if err := h.Create(t.Context(), planned, client.DryRunAll); err != nil {
-		t.Errorf("existing plans: %v", err)
+		t.Errorf("applications with existing plans: got error %v", err)
 	}
 	longest := h.newInstance(strings.Repeat("a", 40))
 	if err := h.Create(t.Context(), longest, client.DryRunAll); err != nil {
-		t.Errorf("a name of 40 characters: %v", err)
+		t.Errorf("a name of 40 characters: got error %v", err)
 	}
 }
 
@@ -197,14 +197,14 @@ func TestUnknownModelStallsWhilePodsServe(t *testing.T) {
 			h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models = []v1alpha1.Model{test.model} })
 			h.waitForConditions("acme", "Ready=False ModelsUnavailable", "ModelsReady=False ModelsUnavailable", "Stalled=True ModelsUnavailable", "Available=True Serving")
 			h.Expect(h.kstatus("acme")).To(gomega.Equal(status.FailedStatus))
-			h.Expect(h.conditionMessage("acme", "ModelsReady")).To(gomega.And(gomega.ContainSubstring(test.want), gomega.ContainSubstring("there are")))
+			h.Expect(h.conditionMessage("acme", "ModelsReady")).To(gomega.And(gomega.ContainSubstring(test.want), gomega.ContainSubstring("available models are")))
 			h.waitUntilIdle()
-			h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec), "the Deployment is untouched")
-			h.Expect(mustGet(h, "acme", &v1alpha1.Instance{}).Status.Models).To(gomega.Equal([]v1alpha1.Model{{ID: "service-en", Version: newestVersion}}), "the status says what serves")
+			h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec), "the Deployment must not change")
+			h.Expect(mustGet(h, "acme", &v1alpha1.Instance{}).Status.Models).To(gomega.Equal([]v1alpha1.Model{{ID: "service-en", Version: newestVersion}}), "the status must report the served models")
 
 			h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].ID = "service-yy" })
 			h.waitForConditions("acme", "Stalled=True ModelsUnavailable")
-			h.Eventually(h.listJobs).Should(gomega.HaveLen(1), "the Job of the earlier question is deleted")
+			h.Eventually(h.listJobs).Should(gomega.HaveLen(1), "the Job of the earlier check must be deleted")
 
 			h.updateInstance("acme", func(instance *v1alpha1.Instance) {
 				instance.Spec.Models = []v1alpha1.Model{{ID: "service-de"}, {ID: "service-en", Version: olderVersion}}
@@ -213,7 +213,7 @@ func TestUnknownModelStallsWhilePodsServe(t *testing.T) {
 			h.Expect(mustGet(h, "acme", &v1alpha1.Instance{}).Status.Models).To(gomega.Equal([]v1alpha1.Model{
 				{ID: "service-de", Version: newestVersion}, {ID: "service-en", Version: olderVersion},
 			}))
-			h.Eventually(h.listJobs).Should(gomega.BeEmpty(), "the preflight Job is cleaned up")
+			h.Eventually(h.listJobs).Should(gomega.BeEmpty(), "the preflight Job must be deleted")
 		})
 	}
 }
@@ -348,12 +348,12 @@ func TestInvalidTLSSecretKeepsServingPreviousCertificate(t *testing.T) {
 		h.applyTLSSecret("own-tls", test.certificate, test.key, test.authority)
 		h.waitForConditions("acme", "Ready=False TLSSecretInvalid", "Stalled=True TLSSecretInvalid", "Available=True Serving")
 		h.Eventually(func() string { return h.conditionMessage("acme", "Ready") }).Should(gomega.ContainSubstring(test.want), test.name)
-		h.Expect(mustGet(h, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(valid.Certificate), "the last good one serves")
+		h.Expect(mustGet(h, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(valid.Certificate), "the last valid certificate must stay in use")
 	}
 	h.applyTLSSecret("own-tls", other.Certificate, other.Key, otherAuthority)
 	h.waitForConditions("acme", "Ready=True Ready")
 	h.Expect(mustGet(h, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"]).To(gomega.Equal(other.Certificate))
-	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "a certificate restarts nothing")
+	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "a new certificate must not restart pods")
 }
 
 func TestTLSSecretWithoutCAMayShareInstanceName(t *testing.T) {
@@ -462,7 +462,7 @@ func TestInvalidDatabaseSecretIsReportedWithoutItsContent(t *testing.T) {
 	mustUpdate(h, "acme-db", &corev1.Secret{}, func(secret *corev1.Secret) {
 		secret.StringData = map[string]string{"url": "postgres://acme:new-password@db.example/acme?sslmode=verify-full"}
 	})
-	h.Eventually(func() []string { return h.templateHashes("acme") }).Should(gomega.HaveLen(2), "a new URL replaces the pods")
+	h.Eventually(func() []string { return h.templateHashes("acme") }).Should(gomega.HaveLen(2), "a new URL must replace the pods")
 	h.waitForConditions("acme", "Ready=True Ready")
 
 	served := mustGet(h, "acme", &appsv1.Deployment{})
@@ -470,7 +470,7 @@ func TestInvalidDatabaseSecretIsReportedWithoutItsContent(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.waitForConditions("acme", "Ready=False DatabaseSecretNotFound", "Available=True Serving")
-	h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(served.Spec), "running pods keep serving")
+	h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(served.Spec), "running pods must not change")
 }
 
 func TestRejectedObjectStallsInstance(t *testing.T) {
@@ -527,7 +527,7 @@ func TestUnverifiedDatabaseIsRejected(t *testing.T) {
 	h.mustCreate(instance)
 	h.waitForConditions("acme", "Ready=False DatabaseUnverified", "StorageReady=False DatabaseUnverified")
 	h.Expect(h.conditionMessage("acme", "StorageReady")).To(gomega.And(gomega.ContainSubstring("allowInsecure"), gomega.Not(gomega.ContainSubstring("secret-password"))))
-	h.Expect(h.get("acme", &appsv1.Deployment{})).To(gomega.BeFalse(), "no pod starts")
+	h.Expect(h.get("acme", &appsv1.Deployment{})).To(gomega.BeFalse(), "no pod must start")
 
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Storage.External.AllowInsecure = true })
 	h.waitForConditions("acme", "Ready=True Ready", "StorageReady=True DatabaseConfigured")
@@ -569,5 +569,5 @@ func TestDatabaseURLAndCAKeysFollowSpec(t *testing.T) {
 	}
 	h.Eventually(func() string {
 		return mustGet(h, "acme", &appsv1.Deployment{}).Spec.Template.Annotations[resources.DatabaseChecksumAnnotation]
-	}).ShouldNot(gomega.Equal(before), "pods read authorities only when they start")
+	}).ShouldNot(gomega.Equal(before), "a changed CA bundle must replace the pods")
 }

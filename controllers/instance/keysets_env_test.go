@@ -65,7 +65,7 @@ func TestUnreadableKeysetsAreKept(t *testing.T) {
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Pods = &v1alpha1.Pods{LogLevel: "debug"} })
 	h.waitUntilIdle()
 	h.Expect(mustGet(h, "acme-keysets", &corev1.Secret{}).Data).To(gomega.HaveKeyWithValue("lookup.json", []byte("rubbish")))
-	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "no pod is started that could not read its data")
+	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "no pod must start with unreadable keysets")
 	mustUpdate(h, "acme-keysets", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data = valid })
 	h.waitForConditions("acme", "Ready=True Ready")
 }

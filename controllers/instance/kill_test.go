@@ -37,7 +37,7 @@ func soakDuration(t *testing.T) time.Duration {
 	}
 	seconds, err := strconv.Atoi(text)
 	if err != nil {
-		t.Fatalf("ANAMNESIS_SOAK=%q: %v: give whole seconds", text, err)
+		t.Fatalf("invalid ANAMNESIS_SOAK %q: %v: expected whole seconds", text, err)
 	}
 	return time.Duration(seconds) * time.Second
 }
@@ -97,7 +97,7 @@ func (s scenario) runUninterrupted(t *testing.T) scenarioResult {
 	h.waitUntilIdleFor(time.Second)
 	result := scenarioResult{snapshot: h.snapshot(), templates: templates(), changedSecrets: map[string]bool{}, writes: len(h.writes.all()) - writesBefore}
 	if result.writes == 0 {
-		t.Fatal("nothing was written: there is nothing to cut")
+		t.Fatal("the scenario wrote nothing")
 	}
 	for name, content := range h.secretContents() {
 		result.changedSecrets[name] = before[name] != "" && before[name] != content
@@ -141,10 +141,10 @@ func (s scenario) runKilled(t *testing.T, write int, uninterrupted scenarioResul
 	await(func() string { return cmp.Diff(uninterrupted.snapshot, h.snapshot()) })
 	h.waitUntilIdleFor(300 * time.Millisecond)
 	if diff := cmp.Diff(uninterrupted.snapshot, h.snapshot()); diff != "" {
-		t.Errorf("the end differs from that without a kill (-without +with):\n%s", diff)
+		t.Errorf("final state (-without kill +with kill):\n%s", diff)
 	}
 	if diff := cmp.Diff(uninterrupted.templates, templates()); diff != "" {
-		t.Errorf("the pod templates on the way differ from those without a kill (-without +with):\n%s", diff)
+		t.Errorf("pod templates (-without kill +with kill):\n%s", diff)
 	}
 	if killed != nil && write == 1 {
 		t.Error("the operator was not killed")
@@ -159,7 +159,7 @@ func (h *harness) pendingStep(step scenarioStep) string {
 	if step.done(h) {
 		return ""
 	}
-	return "not yet: " + h.snapshot()
+	return "pending: " + h.snapshot()
 }
 
 // checkKeys checks that the Secret contents from before the kill are unchanged. Contents
@@ -169,7 +169,7 @@ func checkKeys(t *testing.T, before, atKill, now map[string]string, renewed map[
 	for name := range atKill {
 		wasRenewed := before[name] != atKill[name]
 		if content, ok := now[name]; ok && content != atKill[name] && (!renewed[name] || wasRenewed) {
-			t.Errorf("the content of %s was there when the operator was killed, and is another now", name)
+			t.Errorf("%s changed although it existed when the operator was killed", name)
 		}
 	}
 }

@@ -87,13 +87,13 @@ func TestOwnedObjectsExceptDataHaveOwnerReference(t *testing.T) {
 	for _, entry := range acme.Status.Inventory {
 		object := mustGet(h, entry.Name, inventory.NewObject(entry.Kind))
 		if inventory.IsData(acme, inventory.Key{Kind: entry.Kind, Name: entry.Name}) {
-			h.Expect(object.GetOwnerReferences()).To(gomega.BeEmpty(), "data outlives its Instance")
+			h.Expect(object.GetOwnerReferences()).To(gomega.BeEmpty(), "data must not have an owner")
 			h.Expect(object.GetLabels()).To(gomega.HaveKeyWithValue(v1alpha1.InstanceUIDLabel, string(acme.UID)))
 			continue
 		}
 		owner := metav1.GetControllerOf(object)
 		if owner == nil || owner.UID != acme.UID {
-			t.Errorf("%s %s is owned by %v", entry.Kind, entry.Name, owner)
+			t.Errorf("%s %s: got owner %v, want the Instance", entry.Kind, entry.Name, owner)
 		}
 	}
 }
@@ -130,19 +130,19 @@ func TestSettledInstanceIsReconciledWithoutWrites(t *testing.T) {
 			h.expectNoWritesWhenSettled("acme")
 			before := h.writes.all()
 			if len(before) == 0 {
-				t.Fatal("the operator made an Instance without a write: the counter does not count")
+				t.Fatal("no write was recorded for a new Instance")
 			}
 			for range 3 {
 				h.triggerReconcile("acme")
 			}
 			h.waitUntilIdle()
 			if diff := cmp.Diff(before, h.writes.all()); diff != "" {
-				t.Errorf("writes at rest (+):\n%s", diff)
+				t.Errorf("writes of a settled Instance (-before +after):\n%s", diff)
 			}
 			h.startOperator(serverImage)
 			h.waitUntilIdle()
 			if diff := cmp.Diff(before, h.writes.all()); diff != "" || h.reconcileCount() == 0 {
-				t.Errorf("writes of an operator that was restarted, in %d visits (+):\n%s", h.reconcileCount(), diff)
+				t.Errorf("writes of a restarted operator in %d reconciles (-before +after):\n%s", h.reconcileCount(), diff)
 			}
 		})
 	}
@@ -239,11 +239,11 @@ func TestStaleObjectsArePruned(t *testing.T) {
 		return h.get("acme-app-kiosk", &corev1.Secret{}) || h.get("acme", &policyv1.PodDisruptionBudget{})
 	}).Should(gomega.BeFalse())
 	h.waitForConditions("acme", "Ready=True Ready")
-	h.Expect(mustGet(h, "acme-app-portal", &corev1.Secret{}).Data["key"]).To(gomega.Equal(key), "an application that stays keeps its key")
+	h.Expect(mustGet(h, "acme-app-portal", &corev1.Secret{}).Data["key"]).To(gomega.Equal(key), "a remaining application must keep its key")
 	h.Expect(mustGet(h, "acme-credentials", &corev1.Secret{}).Data).To(gomega.And(gomega.HaveKey("portal.json"), gomega.HaveKey("operator.json"), gomega.HaveLen(2)))
 	for _, entry := range mustGet(h, "acme", &v1alpha1.Instance{}).Status.Inventory {
 		h.Expect(entry.Name).NotTo(gomega.ContainSubstring("kiosk"))
-		h.Expect(entry.Kind).NotTo(gomega.Equal("Job"), "the preflight Job is cleaned up")
+		h.Expect(entry.Kind).NotTo(gomega.Equal("Job"), "the preflight Job must be deleted")
 	}
 }
 
@@ -258,7 +258,7 @@ func TestForeignObjectStallsInstance(t *testing.T) {
 	h.waitForConditions("acme", "Ready=False ObjectNotOwned", "Stalled=True ObjectNotOwned")
 	h.Expect(h.kstatus("acme")).To(gomega.Equal(status.FailedStatus))
 	h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("Service acme"))
-	h.Expect(mustGet(h, "acme", &corev1.Service{}).ResourceVersion).To(gomega.Equal(foreign.ResourceVersion), "it was not touched")
+	h.Expect(mustGet(h, "acme", &corev1.Service{}).ResourceVersion).To(gomega.Equal(foreign.ResourceVersion), "the foreign Service must not change")
 
 	if err := h.Delete(t.Context(), foreign); err != nil {
 		t.Fatal(err)
@@ -359,12 +359,12 @@ func TestRetainedDataIsAdoptedOnlyByUID(t *testing.T) {
 	earlier := mustGet(h, "acme", &v1alpha1.Instance{}).UID
 	claim := mustGet(h, "acme-data", &corev1.PersistentVolumeClaim{})
 	h.deleteInstance("acme")
-	h.Expect(mustGet(h, "acme-data", &corev1.PersistentVolumeClaim{}).UID).To(gomega.Equal(claim.UID), "the data is still there")
+	h.Expect(mustGet(h, "acme-data", &corev1.PersistentVolumeClaim{}).UID).To(gomega.Equal(claim.UID), "the data must be retained")
 
 	h.mustCreate(h.newInstance("acme"))
 	h.waitForConditions("acme", "Ready=False DataNotOwned", "StorageReady=False DataNotOwned", "Stalled=True DataNotOwned")
 	h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring("anamnesis.dev/adopt: " + string(earlier)))
-	h.Expect(h.get("acme", &appsv1.Deployment{})).To(gomega.BeFalse(), "no pod touches data that is not its own")
+	h.Expect(h.get("acme", &appsv1.Deployment{})).To(gomega.BeFalse(), "no pod must use data of another Instance")
 
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Annotations = map[string]string{v1alpha1.AdoptAnnotation: string(earlier)}

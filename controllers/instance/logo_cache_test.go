@@ -81,15 +81,15 @@ func TestLogoIsReadOnceUntilItChanges(t *testing.T) {
 				t.Errorf("%s: got error %v, want %q", test.name, err, test.wantErr)
 			}
 			if configured != test.want {
-				t.Errorf("%s: the configuration has %q, want %q", test.name, configured, test.want)
+				t.Errorf("%s: got configured logo %q, want %q", test.name, configured, test.want)
 			}
 		}
 		if got := reader.reads - before; got != 1 {
-			t.Errorf("%s: it was read %d times in three visits", test.name, got)
+			t.Errorf("%s: the logo was read %d times in three reconciles, want once", test.name, got)
 		}
 	}
 	deps.logoCache.delete("2")
 	if before := reader.reads; reconcile() == nil || reader.reads != before+1 {
-		t.Error("an Instance that is gone is remembered")
+		t.Error("the cache still holds a deleted Instance")
 	}
 }

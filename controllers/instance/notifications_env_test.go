@@ -68,7 +68,7 @@ func TestSenderLifecycle(t *testing.T) {
 	h.createWatchedSecret("mail", map[string][]byte{"host": []byte("smtp.acme.example"), "from": []byte("no-reply@acme.example"), "note": []byte("ours")})
 	h.Eventually(h.notificationFiles).Should(gomega.Equal(map[string]string{"smtp.host": "smtp.acme.example", "smtp.from": "no-reply@acme.example"}))
 	h.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False SecretMissing")
-	h.Eventually(h.egressPorts).Should(gomega.Equal([]int32{587}), "one that is missing stops no other")
+	h.Eventually(h.egressPorts).Should(gomega.Equal([]int32{587}), "a missing sender must not affect other senders")
 	h.createWatchedSecret("texts", map[string][]byte{"url": []byte("https://sms.example:8443/"), "body": []byte(`["{to}", "{text}"]`)})
 	h.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=True Configured")
 	h.Eventually(h.egressPorts).Should(gomega.Equal([]int32{587, 8443}))
@@ -79,7 +79,7 @@ func TestSenderLifecycle(t *testing.T) {
 	h.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False SecretInvalid")
 	h.Expect(h.conditionMessage("acme", "NotificationsReady")).NotTo(gomega.ContainSubstring("hunter2"))
 	h.waitUntilIdle()
-	h.Expect(h.notificationFiles()).To(gomega.Equal(good), "what was good last stays")
+	h.Expect(h.notificationFiles()).To(gomega.Equal(good), "the last valid value must stay in use")
 	h.Expect(h.egressPorts()).To(gomega.Equal([]int32{587, 8443}))
 	mustUpdate(h, "mail", &corev1.Secret{}, func(secret *corev1.Secret) {
 		secret.Data["host"], secret.Data["tls"] = []byte("smtp.acme.example"), []byte("tls")
@@ -89,12 +89,12 @@ func TestSenderLifecycle(t *testing.T) {
 
 	h.updateInstance("acme", withSenders("mail", ""))
 	h.Eventually(h.egressPorts).Should(gomega.Equal([]int32{465}))
-	h.Eventually(h.notificationFiles).ShouldNot(gomega.HaveKey("sms.url"), "credentials of a sender that is not wanted do not stay")
+	h.Eventually(h.notificationFiles).ShouldNot(gomega.HaveKey("sms.url"), "credentials of a removed sender must be deleted")
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Notifications = nil })
 	h.waitForConditions("acme", "Ready=True Ready", "NotificationsReady=False NotConfigured")
 	h.Eventually(func() bool { return h.get("acme-notifications", &corev1.Secret{}) }).Should(gomega.BeFalse())
 	h.Eventually(h.egressPorts).Should(gomega.BeEmpty())
-	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "senders restart nothing")
+	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "a change of senders must not restart pods")
 }
 
 // TestOperatorSecretIsRejectedAsSender checks that the operator's own Secrets are

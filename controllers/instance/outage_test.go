@@ -31,7 +31,7 @@ func TestAPIServerOutageOnlyDelaysReconciles(t *testing.T) {
 	h.waitUntilIdle()
 	before := h.goroutineCount()
 	if before == 0 {
-		t.Fatal("no goroutine of the operator is recognized")
+		t.Fatal("found no goroutine of the operator")
 	}
 	readiness := map[metav1.ConditionStatus]bool{}
 	stop := h.watchObjects(&v1alpha1.InstanceList{}, func(object runtime.Object) {
@@ -58,7 +58,7 @@ func TestAPIServerOutageOnlyDelaysReconciles(t *testing.T) {
 	h.Eventually(func() bool { return h.get("other", &networkingv1.NetworkPolicy{}) }).Should(gomega.BeTrue())
 	h.waitUntilIdle()
 	stop()
-	h.Expect(readiness).NotTo(gomega.HaveKey(metav1.ConditionUnknown), "a short outage does not change the conditions of an Instance")
+	h.Expect(readiness).NotTo(gomega.HaveKey(metav1.ConditionUnknown), "an outage must not change the conditions of an Instance")
 	h.Eventually(h.goroutineCount).Should(gomega.BeNumerically("<=", before+before/10), "goroutines, %d before", before)
 }
 

@@ -73,10 +73,10 @@ func TestBrandingReachesServer(t *testing.T) {
 		gomega.ContainSubstring("primary #ffdd00 has a contrast of 1.34:1"), gomega.ContainSubstring("accent #595959 has 7:1"), gomega.ContainSubstring("at least 4.5:1")))
 	h.waitUntilIdle()
 	h.Expect(h.configuredPage()).To(gomega.Equal(configv1alpha1.Page{Name: "Acme Health", Colors: good, EmergencyNumber: "112"}),
-		"the colours that were good stay, both of them, and the number does not wait for them")
+		"both valid colors must stay in use, and the number must change")
 	h.startOperator(serverImage)
 	h.waitUntilIdle()
-	h.Expect(h.configuredPage().Colors).To(gomega.Equal(good), "another operator keeps them as well")
+	h.Expect(h.configuredPage().Colors).To(gomega.Equal(good), "a restarted operator must keep them")
 
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Page.Colors.Primary = "#aa0000" })
 	h.waitForConditions("acme", "PageReady=True PageConfigured")
@@ -85,7 +85,7 @@ func TestBrandingReachesServer(t *testing.T) {
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Page = nil })
 	h.Eventually(h.configuredPage).Should(gomega.BeZero())
 	h.Eventually(func() string { return h.conditionMessage("acme", "PageReady") }).Should(gomega.BeEmpty())
-	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "a look restarts nothing")
+	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "branding must not restart pods")
 }
 
 // TestLogoIsCopied checks that the logo is copied, and copied again when it changes.
@@ -111,7 +111,7 @@ func TestLogoIsCopied(t *testing.T) {
 	h.waitForConditions("acme", "Ready=True Ready", "PageReady=False LogoInvalid")
 	h.Expect(h.conditionMessage("acme", "PageReady")).To(gomega.ContainSubstring("expected a PNG, JPEG, WebP or SVG image of at most 128 KiB"))
 	h.waitUntilIdle()
-	h.Expect(h.configuredLogo()).To(gomega.Equal(newSVG("second")), "what was good last stays")
+	h.Expect(h.configuredLogo()).To(gomega.Equal(newSVG("second")), "the last valid value must stay in use")
 
 	h.editLogo("acme-logo", newSVG(strings.Repeat("x", branding.MaxLogoBytes)))
 	h.Eventually(func() string { return h.conditionMessage("acme", "PageReady") }).Should(gomega.ContainSubstring("it has 131"))

@@ -35,11 +35,11 @@ func TestNothingIsCreatedWithoutServerDecision(t *testing.T) {
 	s := newScope(deps, instance, inventory.New(inventory.Clients{}, instance), noon)
 	failures := s.Run(t.Context())
 	if len(failures) != 1 || !errors.Is(failures[0], errCacheUnavailable) {
-		t.Errorf("got %v, want only that no server was chosen", failures)
+		t.Errorf("got failures %v, want only the failed server decision", failures)
 	}
 	s.SetServerCondition(t.Context())
 	if condition := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionServerUpToDate); condition != nil {
-		t.Errorf("unknown state: got condition %+v, want none", condition)
+		t.Errorf("got condition %+v without a decision, want none", condition)
 	}
 }
 
@@ -74,10 +74,10 @@ func TestReconcilingRestartsOnServerChange(t *testing.T) {
 		}
 		restarted := len(instance.Status.Conditions) == 0
 		if len(instance.Status.Conditions) == 1 {
-			t.Errorf("%s: only one of both is over", name)
+			t.Errorf("%s: only one of the two conditions was removed", name)
 		}
 		if restarted != test.restarts || (instance.Status.Server != target) != test.restarts || s.input.Server != instance.Status.Server {
-			t.Errorf("%s: with server %v, restarted: %v", name, instance.Status.Server, restarted)
+			t.Errorf("%s: got server %v, restarted %v", name, instance.Status.Server, restarted)
 		}
 	}
 }

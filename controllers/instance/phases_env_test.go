@@ -38,7 +38,7 @@ func TestMissingTLSSecretBlocksOnlyDependents(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.Eventually(func() bool { return h.get("acme", &networkingv1.NetworkPolicy{}) }).Should(gomega.BeTrue(), "repair")
-	h.Expect(h.get("acme-serving-tls", &corev1.Secret{})).To(gomega.BeTrue(), "the certificate that is served stays")
+	h.Expect(h.get("acme-serving-tls", &corev1.Secret{})).To(gomega.BeTrue(), "the served certificate must stay")
 
 	before := mustGet(h, "acme", &appsv1.Deployment{}).Spec.Template.Annotations[resources.DatabaseChecksumAnnotation]
 	secret := mustGet(h, "acme-db", &corev1.Secret{})
@@ -63,8 +63,8 @@ func TestMissingDatabaseSecretDoesNotBlockScaling(t *testing.T) {
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Replicas = 3 })
 	h.waitForConditions("acme", "Ready=False DatabaseSecretNotFound", "StorageReady=False DatabaseSecretNotFound", "Available=True Serving")
 	h.Eventually(func() int32 { return ptr.Deref(mustGet(h, "acme", &appsv1.Deployment{}).Spec.Replicas, 0) }).Should(gomega.BeEquivalentTo(3))
-	h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec.Template).To(gomega.Equal(before.Spec.Template), "no pod is replaced")
-	h.Expect(h.get("acme", &networkingv1.NetworkPolicy{})).To(gomega.BeTrue(), "the pods stay behind their policy")
+	h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec.Template).To(gomega.Equal(before.Spec.Template), "no pod must be replaced")
+	h.Expect(h.get("acme", &networkingv1.NetworkPolicy{})).To(gomega.BeTrue(), "the network policy must stay")
 	h.waitUntilIdle()
 }
 
@@ -89,9 +89,9 @@ func TestSuspendedInstanceKeepsItsCertificateAndKeys(t *testing.T) {
 	if err := h.Delete(t.Context(), mustGet(h, "acme-app-default", &corev1.Secret{})); err != nil {
 		t.Fatal(err)
 	}
-	h.Eventually(func() bool { return h.get("acme-app-default", &corev1.Secret{}) }).Should(gomega.BeTrue(), "a new key is generated")
-	h.Eventually(func() []byte { return mustGet(h, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"] }).ShouldNot(gomega.Equal(certificate), "the certificate is renewed")
-	h.Expect(h.get("acme-app-portal", &corev1.Secret{})).To(gomega.BeFalse(), "a change of the spec waits")
+	h.Eventually(func() bool { return h.get("acme-app-default", &corev1.Secret{}) }).Should(gomega.BeTrue(), "a new key must be generated")
+	h.Eventually(func() []byte { return mustGet(h, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"] }).ShouldNot(gomega.Equal(certificate), "the certificate must be renewed")
+	h.Expect(h.get("acme-app-portal", &corev1.Secret{})).To(gomega.BeFalse(), "a spec change must wait")
 	h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(deployment.Spec))
 
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) {
@@ -136,7 +136,7 @@ func TestSuspendedInstanceReportsStorage(t *testing.T) {
 	h.waitUntilIdle()
 	for _, write := range h.writes.all()[len(before):] {
 		if !strings.HasSuffix(write, "/status") {
-			t.Errorf("%s: the operator wrote for a suspended Instance", write)
+			t.Errorf("unexpected write %s for a suspended Instance", write)
 		}
 	}
 }

@@ -19,12 +19,12 @@ func TestDependenciesAreProvidedByEarlierPhases(t *testing.T) {
 	for _, p := range phases {
 		for _, dep := range p.requires {
 			if providers[dep] == "" {
-				t.Errorf("%q needs %q, which no earlier step gives", p.name, dep)
+				t.Errorf("phase %q requires %q, which no earlier phase provides", p.name, dep)
 			}
 		}
 		for _, dep := range p.provides {
 			if providers[dep] != "" {
-				t.Errorf("%q and %q both give %q", providers[dep], p.name, dep)
+				t.Errorf("phases %q and %q both provide %q", providers[dep], p.name, dep)
 			}
 			providers[dep] = p.name
 		}
@@ -45,7 +45,7 @@ func TestEveryKindIsOwnedByAPhase(t *testing.T) {
 		if !slices.ContainsFunc(phases, func(p phase) bool {
 			return p.owns != nil && p.owns(instance, inventory.Key{Kind: kind.Name, Name: name})
 		}) {
-			t.Errorf("no step makes any %s", kind.Name)
+			t.Errorf("no phase owns kind %s", kind.Name)
 		}
 	}
 }
@@ -70,7 +70,7 @@ func TestIncompletePhasesKeepTheirObjects(t *testing.T) {
 	for name, key := range keys {
 		s.incomplete = nil
 		if s.mayBeDesired(key) {
-			t.Errorf("%s is kept although every step came to its end", key)
+			t.Errorf("%s may be desired although every phase completed", key)
 		}
 		for _, p := range phases {
 			if p.name == name {
@@ -79,7 +79,7 @@ func TestIncompletePhasesKeepTheirObjects(t *testing.T) {
 		}
 		for owner, key := range keys {
 			if got := s.mayBeDesired(key); got != (owner == name) {
-				t.Errorf("while %q is unfinished: %s is kept: %v", name, key, got)
+				t.Errorf("phase %q incomplete: mayBeDesired(%s) is %v", name, key, got)
 			}
 		}
 	}

@@ -51,7 +51,7 @@ func installMutatingPolicy(h *harness) {
 			}
 		}
 	})
-	h.Eventually(func() string { return h.probeDeploymentImage() }).Should(gomega.HavePrefix("mirror.example/"), "the policy acts")
+	h.Eventually(func() string { return h.probeDeploymentImage() }).Should(gomega.HavePrefix("mirror.example/"), "the policy must be active")
 }
 
 // probeDeploymentImage returns the image of a Deployment after a dry-run write.
@@ -89,7 +89,7 @@ func TestMutatingPolicyIsReportedAsDrift(t *testing.T) {
 	h.waitForConditions("acme", "Ready=True Ready", "Drifted=True FieldsOverridden")
 	h.waitUntilIdle()
 	if further := h.writes.all()[writes:]; len(further) > 1 {
-		t.Errorf("a new operator wrote %v", further)
+		t.Errorf("a restarted operator wrote %v, want at most one write", further)
 	}
 	h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec))
 }

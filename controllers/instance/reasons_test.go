@@ -37,7 +37,7 @@ func TestEveryReasonIsDocumented(t *testing.T) {
 		documented[row[1]] = true
 	}
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(used)), slices.Sorted(maps.Keys(documented))); diff != "" {
-		t.Errorf("reasons in the source and on %s (-said +explained):\n%s", conditionsPage, diff)
+		t.Errorf("reasons in %s (-used +documented):\n%s", conditionsPage, diff)
 	}
 }
 
@@ -102,6 +102,6 @@ func rejectLiteralReason(t *testing.T, path string, call *ast.CallExpr) {
 		return
 	}
 	if literal, ok := call.Args[at].(*ast.BasicLit); ok && literal.Value != `""` {
-		t.Errorf("%s: the reason %s is no constant named reason…", path, literal.Value)
+		t.Errorf("%s: reason %s is a literal: use a constant named reason…", path, literal.Value)
 	}
 }

@@ -75,11 +75,11 @@ func TestStatusIsRebuiltAfterRestoreWithoutOtherChanges(t *testing.T) {
 	h.waitUntilIdle()
 	for _, write := range h.writes.all()[writesBefore:] {
 		if !strings.HasSuffix(write, "/status") {
-			t.Errorf("%s: nothing but status was lost", write)
+			t.Errorf("unexpected write %s: only the status was removed", write)
 		}
 	}
 	if diff := cmp.Diff(versions, h.resourceVersions()); diff != "" {
-		t.Errorf("children (-before +after):\n%s", diff)
+		t.Errorf("owned objects (-before +after):\n%s", diff)
 	}
 	if diff := cmp.Diff(before, h.snapshotWithoutGenerations()); diff != "" {
 		t.Errorf("(-before +after):\n%s", diff)

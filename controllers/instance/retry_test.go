@@ -122,14 +122,14 @@ func TestRolloutRecoversFromDatabaseOutage(t *testing.T) {
 	h.waitUntilIdle()
 	history := h.recordDeployment("acme", nil)
 	h.reconcileAfter("acme", 61*time.Second)
-	h.Eventually(history.distinctModels).Should(gomega.Equal([]string{earlierModel, desiredModel, earlierModel}), "the database is still away")
+	h.Eventually(history.distinctModels).Should(gomega.Equal([]string{earlierModel, desiredModel, earlierModel}), "the database is still unavailable")
 	h.waitForRollback("acme")
 	h.Expect(h.conditionLines("acme")).To(gomega.ContainElement("StorageReady=False DatabaseUnreachable"))
 	h.Expect(h.rolloutStatus("acme").Attempts).To(gomega.BeEquivalentTo(1))
 	h.waitUntilIdle()
 	h.reconcileAfter("acme", 61*time.Second)
 	h.waitUntilIdle()
-	h.Expect(history.distinctModels()).To(gomega.HaveLen(3), "the second pause is longer")
+	h.Expect(history.distinctModels()).To(gomega.HaveLen(3), "the second delay must be longer")
 
 	h.breakModel("none")
 	h.reconcileAfter("acme", 61*time.Second)
@@ -144,7 +144,7 @@ func TestFailedRolloutIsRequeuedWhenRetryIsDue(t *testing.T) {
 	h.waitUntilIdle()
 	result, err := h.reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: h.namespace, Name: "acme"}})
 	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > time.Minute {
-		t.Errorf("the next visit is due in %s, %v", result.RequeueAfter, err)
+		t.Errorf("got requeue after %s, %v, want at most a minute", result.RequeueAfter, err)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestFailedRolloutIsRetriedOnAnnotation(t *testing.T) {
 	h.waitUntilIdle()
 	h.triggerReconcile("acme")
 	h.waitUntilIdle()
-	h.Expect(history.distinctModels()).To(gomega.HaveLen(3), "it was asked for once")
+	h.Expect(history.distinctModels()).To(gomega.HaveLen(3), "each request must trigger one retry")
 
 	h.breakModel("none")
 	requestRetry("2")
@@ -241,7 +241,7 @@ func TestUnrecoverableRolloutIsRolledBackEarly(t *testing.T) {
 			h.Expect(h.conditionMessage("acme", "Ready")).To(gomega.ContainSubstring(test.contains))
 		})
 	}
-	t.Run("others serve meanwhile", func(t *testing.T) {
+	t.Run("external storage", func(t *testing.T) {
 		h := newHarness(t)
 		h.mustCreate(h.newExternalInstance("acme"))
 		h.waitForConditions("acme", "Ready=True Ready")
@@ -252,7 +252,7 @@ func TestUnrecoverableRolloutIsRolledBackEarly(t *testing.T) {
 		h.waitUntilIdle()
 		h.triggerReconcile("acme")
 		h.waitUntilIdle()
-		h.Expect(servedModels(h, "acme")).To(gomega.Equal(desiredModel), "the deadline decides")
+		h.Expect(servedModels(h, "acme")).To(gomega.Equal(desiredModel), "the rollout must continue until the deadline")
 	})
 }
 
@@ -273,9 +273,9 @@ func TestFailureIsLoadedWithoutStatus(t *testing.T) {
 	h.startOperator(nextServerImage)
 	h.waitForRollback("acme")
 	h.waitUntilIdle()
-	h.Expect(history.distinctModels()).To(gomega.Equal([]string{earlierModel}), "the template that failed is tried again")
+	h.Expect(history.distinctModels()).To(gomega.Equal([]string{earlierModel}), "the failed template must not be retried")
 	h.Expect(h.rolloutStatus("acme")).To(gomega.Equal(saved))
-	h.Expect(mustGet(h, "acme", &v1alpha1.Instance{}).Status.Server.Image).To(gomega.Equal(serverImage), "it is moved before its turn")
+	h.Expect(mustGet(h, "acme", &v1alpha1.Instance{}).Status.Server.Image).To(gomega.Equal(serverImage), "the Instance must not move before its turn")
 }
 
 // TestFailureIsSavedWhenStatusUpdateFails edits the Instance after each of the
@@ -298,7 +298,7 @@ func TestFailureIsSavedWhenStatusUpdateFails(t *testing.T) {
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
 	h.waitForRollback("acme")
 	h.waitUntilIdle()
-	h.Expect(history.distinctModels()).To(gomega.Equal([]string{earlierModel, desiredModel, earlierModel}), "what failed is tried again")
+	h.Expect(history.distinctModels()).To(gomega.Equal([]string{earlierModel, desiredModel, earlierModel}), "the failed template must not be retried")
 	h.waitForRollback("acme")
 }
 
@@ -331,7 +331,7 @@ func TestSavingStateRestartsNoPod(t *testing.T) {
 			Should(gomega.Equal(before.Annotations[resources.RolloutAnnotation]))
 		h.waitUntilIdle()
 		h.Expect(mustGet(h, "acme", &appsv1.Deployment{}).Spec).To(gomega.Equal(before.Spec))
-		h.Expect(readySince()).To(gomega.Equal(ready), "it was not ready for a moment")
+		h.Expect(readySince()).To(gomega.Equal(ready), "Ready must not change")
 	}
 }
 

@@ -82,7 +82,7 @@ func TestFailedRolloutIsRolledBack(t *testing.T) {
 				instance.Spec.CORS = &v1alpha1.CORS{AllowedOrigins: []string{"*"}}
 			})
 			h.waitForConditions("acme", "Ready=True Ready")
-			h.Expect(servedModels(h, "acme")).To(gomega.Equal("service-en@"+olderVersion), "a change of the spec tries again")
+			h.Expect(servedModels(h, "acme")).To(gomega.Equal("service-en@"+olderVersion), "a spec change must trigger a retry")
 			h.Expect(mustGet(h, "acme", &v1alpha1.Instance{}).Status.Rollout.Failed).To(gomega.BeEmpty())
 		})
 	}
@@ -128,9 +128,9 @@ func TestOperatorUpgradeRollsOutServerImageGradually(t *testing.T) {
 	}
 	h.Eventually(moved).Should(gomega.HaveLen(1))
 	h.waitUntilIdle()
-	h.Expect(moved()).To(gomega.HaveLen(1), "the next one waits for the first")
+	h.Expect(moved()).To(gomega.HaveLen(1), "other Instances must wait for the canary")
 	for _, name := range names {
-		h.Expect(mustGet(h, name, &appsv1.Deployment{}).Spec.Template.Spec.Containers[0].Image).To(gomega.Equal(serverImage), "no pod is touched before the preflight")
+		h.Expect(mustGet(h, name, &appsv1.Deployment{}).Spec.Template.Spec.Containers[0].Image).To(gomega.Equal(serverImage), "no pod must change before the preflight check")
 	}
 	h.cluster.update(func(c *fakeCluster) { c.jobsPaused = false })
 	h.Eventually(moved).Should(gomega.HaveLen(3))
@@ -186,17 +186,17 @@ func TestCertificateIsRenewedBeforeExpiry(t *testing.T) {
 	first := mustGet(h, "acme-serving-tls", &corev1.Secret{}).Data
 	h.Expect(first["ca.crt"]).To(gomega.Equal(mustGet(h, authority.SecretName, &corev1.Secret{}).Data["tls.crt"]))
 	if _, err := pki.ValidateKeyPair(pki.KeyPair{Certificate: first["tls.crt"], Key: first["tls.key"]}, first["ca.crt"], time.Now()); err != nil {
-		t.Errorf("the certificate is not good: %v", err)
+		t.Errorf("validating the certificate: %v", err)
 	}
 	result, err := h.reconciler.Reconcile(t.Context(), ctrl.Request{NamespacedName: client.ObjectKey{Namespace: h.namespace, Name: "acme"}})
 	if days := result.RequeueAfter.Hours() / 24; err != nil || days < 59 || days > 60 {
-		t.Errorf("the next visit is due in %.1f days, %v", days, err)
+		t.Errorf("got requeue after %.1f days, %v, want 59 to 60 days", days, err)
 	}
 	h.clockOffset.Store(int64(65 * 24 * time.Hour))
 	h.triggerReconcile("acme")
 	h.Eventually(func() []byte { return mustGet(h, "acme-serving-tls", &corev1.Secret{}).Data["tls.crt"] }).ShouldNot(gomega.Equal(first["tls.crt"]))
 	h.Expect(mustGet(h, "acme-serving-tls", &corev1.Secret{}).Data["ca.crt"]).To(gomega.Equal(first["ca.crt"]))
-	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "a certificate restarts nothing")
+	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "a new certificate must not restart pods")
 }
 
 func TestUnreadableCAStallsWhilePodsServe(t *testing.T) {
@@ -224,7 +224,7 @@ func TestApplicationKeyIsRotatedByDeletingItsSecret(t *testing.T) {
 	}).ShouldNot(gomega.Equal(first))
 	h.Eventually(func() string { return string(mustGet(h, "acme-credentials", &corev1.Secret{}).Data["default.json"]) }).
 		Should(gomega.And(gomega.ContainSubstring(string(secret.Data["key"])), gomega.Not(gomega.ContainSubstring(first))))
-	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "a key restarts nothing")
+	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "a new key must not restart pods")
 }
 
 func TestUserSuppliedSigningKeysAreKept(t *testing.T) {
@@ -259,7 +259,7 @@ func TestTransientErrorsAreRetried(t *testing.T) {
 	})
 	h.waitForConditions("acme", "Reconciling=True TransientError")
 	h.Expect(h.kstatus("acme")).To(gomega.Equal(status.InProgressStatus))
-	h.Expect(meta.IsStatusConditionTrue(mustGet(h, "acme", &v1alpha1.Instance{}).Status.Conditions, v1alpha1.ConditionReady)).To(gomega.BeTrue(), "one error says little")
+	h.Expect(meta.IsStatusConditionTrue(mustGet(h, "acme", &v1alpha1.Instance{}).Status.Conditions, v1alpha1.ConditionReady)).To(gomega.BeTrue(), "a single error must not change Ready")
 	h.clockOffset.Store(int64(3 * time.Minute))
 	h.waitForConditions("acme", "Ready=Unknown TransientError", "Reconciling=True TransientError")
 	h.writes.rejectWrites(nil)

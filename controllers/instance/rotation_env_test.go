@@ -65,7 +65,7 @@ func TestKeyRotationRejectsNoClient(t *testing.T) {
 	instance.Annotations = map[string]string{rotation.Annotation: "keys:0"}
 	h.mustCreate(instance)
 	h.waitForConditions("acme", "Ready=True Ready")
-	h.Expect(h.isRotating()).To(gomega.BeFalse(), "keys that are new were asked for by then")
+	h.Expect(h.isRotating()).To(gomega.BeFalse(), "a request on a new Instance must not rotate new keys")
 	first := map[string]string{"portal": h.publishedKey("portal"), "kiosk": h.publishedKey("kiosk")}
 
 	requestRotation("keys:1")(h)
@@ -73,7 +73,7 @@ func TestKeyRotationRejectsNoClient(t *testing.T) {
 	h.waitUntilIdle()
 	second := map[string]string{}
 	for name, key := range first {
-		h.Expect(h.publishedKey(name)).To(gomega.Equal(key), "not every server may know the new one")
+		h.Expect(h.publishedKey(name)).To(gomega.Equal(key), "the new key must not be used before every server has it")
 		h.Expect(h.serverCredential(name).Key).To(gomega.Equal(key))
 		h.Expect(h.serverCredential(name).Keys).To(gomega.HaveLen(1))
 		second[name] = h.serverCredential(name).Keys[0]
@@ -92,7 +92,7 @@ func TestKeyRotationRejectsNoClient(t *testing.T) {
 	h.Eventually(func() string { return h.conditionMessage("acme", "KeysRotating") }).Should(gomega.ContainSubstring("are valid until"))
 	h.reconcileAt(24 * time.Hour)
 	h.waitUntilIdle()
-	h.Expect(h.serverCredential("portal").Keys).To(gomega.Equal([]string{first["portal"]}), "a day from when the new one was shown")
+	h.Expect(h.serverCredential("portal").Keys).To(gomega.Equal([]string{first["portal"]}), "the previous key must stay valid for a day after the new key is published")
 	h.reconcileAt(25 * time.Hour)
 	h.Eventually(h.isRotating).Should(gomega.BeFalse())
 	for name, key := range second {
@@ -101,8 +101,8 @@ func TestKeyRotationRejectsNoClient(t *testing.T) {
 	}
 	h.reconcileAt(50 * time.Hour)
 	h.waitUntilIdle()
-	h.Expect(h.publishedKey("portal")).To(gomega.Equal(second["portal"]), "each value is met once")
-	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "keys restart nothing")
+	h.Expect(h.publishedKey("portal")).To(gomega.Equal(second["portal"]), "each value must trigger only one rotation")
+	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "a key rotation must not restart pods")
 }
 
 func TestKeysAreRevokedImmediately(t *testing.T) {
@@ -113,11 +113,11 @@ func TestKeysAreRevokedImmediately(t *testing.T) {
 	requestRotation("keys:1")(h)
 	h.waitForConditions("acme", "KeysRotating=True Rotating")
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.KeyOverlap = &metav1.Duration{} })
-	h.Eventually(func() string { return h.publishedKey("default") }).ShouldNot(gomega.Equal(first), "on the way")
+	h.Eventually(func() string { return h.publishedKey("default") }).ShouldNot(gomega.Equal(first), "during a rotation")
 	second := h.publishedKey("default")
 	h.Expect(h.serverCredential("default")).To(gomega.Equal(serverCredential{Key: second}))
 	requestRotation("keys:2")(h)
-	h.Eventually(func() string { return h.publishedKey("default") }).ShouldNot(gomega.Equal(second), "from the start")
+	h.Eventually(func() string { return h.publishedKey("default") }).ShouldNot(gomega.Equal(second), "without an overlap")
 	h.Expect(h.serverCredential("default")).To(gomega.Equal(serverCredential{Key: h.publishedKey("default")}))
 	h.Eventually(h.isRotating).Should(gomega.BeFalse())
 }
@@ -155,12 +155,12 @@ func TestSigningKeysRotateOneAtATime(t *testing.T) {
 	h.Expect(from).To(gomega.BeTemporally("~", time.Now().Add(3*time.Minute), time.Minute))
 	h.reconcileAt(24 * time.Hour)
 	h.waitUntilIdle()
-	h.Expect(files()).To(gomega.Equal(rotated), "what was signed last is good still")
+	h.Expect(files()).To(gomega.Equal(rotated), "the last signed tokens must stay valid")
 	h.reconcileAt(26 * time.Hour)
 	h.Eventually(files).Should(gomega.Equal(rotated[1:]))
 	h.Eventually(h.isRotating).Should(gomega.BeFalse())
 	h.reconcileAt(92 * 24 * time.Hour)
-	h.Eventually(files).Should(gomega.HaveLen(2), "a key that is old is replaced without being asked")
+	h.Eventually(files).Should(gomega.HaveLen(2), "an old key must be rotated automatically")
 	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1))
 }
 
@@ -189,20 +189,20 @@ func TestKeysetRotationKeepsOldKeys(t *testing.T) {
 	added := keysets()
 	for i, keyset := range added {
 		h.Expect(keyset.Key).To(gomega.HaveLen(2))
-		h.Expect(keyset.PrimaryKeyID).To(gomega.Equal(before[i].PrimaryKeyID), "not every server may know the new one")
+		h.Expect(keyset.PrimaryKeyID).To(gomega.Equal(before[i].PrimaryKeyID), "the new key must not be used before every server has it")
 	}
 	h.reconcileAt(3 * time.Minute)
 	h.Eventually(h.isRotating).Should(gomega.BeFalse())
 	for i, keyset := range keysets() {
 		h.Expect(keyset.PrimaryKeyID).To(gomega.Equal(added[i].Key[1].KeyID))
-		h.Expect(keyset.Key[0].KeyID).To(gomega.Equal(before[i].PrimaryKeyID), "data depends on it")
+		h.Expect(keyset.Key[0].KeyID).To(gomega.Equal(before[i].PrimaryKeyID), "the old key must stay in the keyset")
 		h.Expect(keyset.Key[0].Status).To(gomega.Equal("ENABLED"))
 	}
 	h.waitUntilIdle()
 	writesBefore := len(h.writes.all())
 	h.reconcileAt(time.Hour)
 	h.waitUntilIdle()
-	h.Expect(h.writes.all()[writesBefore:]).To(gomega.BeEmpty(), "keysets are not rewritten")
+	h.Expect(h.writes.all()[writesBefore:]).To(gomega.BeEmpty(), "completed keysets must not be written again")
 }
 
 func TestUnknownRotationTargetIsReported(t *testing.T) {
@@ -214,7 +214,7 @@ func TestUnknownRotationTargetIsReported(t *testing.T) {
 	h.Eventually(func() string { return h.conditionMessage("acme", "KeysRotating") }).Should(gomega.And(
 		gomega.ContainSubstring(`invalid rotation "key:1"`),
 		gomega.ContainSubstring("expected one of ca, keys, keysets, signing-keys"),
-		gomega.ContainSubstring("signing-keys: ")), "what is known turns all the same")
+		gomega.ContainSubstring("signing-keys: ")), "a valid target must be rotated despite an invalid entry")
 	requestRotation("")(h)
 	h.reconcileAt(26 * time.Hour)
 	h.Eventually(h.isRotating).Should(gomega.BeFalse())

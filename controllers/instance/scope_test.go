@@ -11,16 +11,16 @@ func TestRequeueAfter(t *testing.T) {
 	t.Parallel()
 	s := &scope{StartedAt: noon}
 	if s.RequeueAfter() != 0 {
-		t.Error("nothing was asked for")
+		t.Error("got a requeue without a request")
 	}
 	s.RequeueAt(noon.Add(time.Hour))
 	s.RequeueAt(noon.Add(time.Minute))
 	s.RequeueAt(noon.Add(2 * time.Hour))
 	if s.RequeueAfter() != time.Minute {
-		t.Errorf("pause %s, want the earliest", s.RequeueAfter())
+		t.Errorf("got requeue after %s, want the earliest request", s.RequeueAfter())
 	}
 	s.RequeueAt(noon.Add(-time.Hour))
 	if s.RequeueAfter() <= 0 {
-		t.Error("a visit that was due must still take place")
+		t.Error("got no requeue for a request in the past")
 	}
 }

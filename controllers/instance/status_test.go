@@ -104,7 +104,7 @@ func TestUnchangedConditionKeepsTransitionTime(t *testing.T) {
 	before := instance.DeepCopy()
 	summarize(instance, noon.Add(time.Hour), nil)
 	if diff := cmp.Diff(before.Status, instance.Status); diff != "" {
-		t.Errorf("a visit that found nothing new changed the status (-before +after):\n%s", diff)
+		t.Errorf("a reconcile without changes changed the status (-before +after):\n%s", diff)
 	}
 }
 
@@ -131,7 +131,7 @@ func TestSetSuspended(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		if message := meta.FindStatusCondition(instance.Status.Conditions, "Ready").Message; !strings.Contains(message, test.contains) {
-			t.Errorf("%s: says %q, want %q in it", name, message, test.contains)
+			t.Errorf("%s: got message %q, want one that contains %q", name, message, test.contains)
 		}
 		if got := computeKstatus(t, instance); got != test.kstatus || instance.Status.ObservedGeneration != 3 {
 			t.Errorf("%s: kstatus %s at generation %d, want %s", name, got, instance.Status.ObservedGeneration, test.kstatus)
@@ -174,11 +174,11 @@ func TestSetDrifted(t *testing.T) {
 	for shift := range 3 {
 		setDrifted(instance, noon, []string{strings.Repeat("y", shift) + strings.Repeat("…", 1000)})
 		if found := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionDrifted); !utf8.ValidString(found.Message) {
-			t.Errorf("shifted by %d, the message ends within a character", shift)
+			t.Errorf("shift %d: the message ends with a truncated character", shift)
 		}
 	}
 	if setDrifted(instance, noon, nil); len(instance.Status.Conditions) > 0 {
-		t.Errorf("nothing diverges any more: %+v", instance.Status.Conditions)
+		t.Errorf("got conditions %+v without drift, want none", instance.Status.Conditions)
 	}
 }
 

@@ -190,7 +190,7 @@ func (h *harness) runManager(manager ctrl.Manager, options Options) {
 	h.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
-			h.t.Errorf("the operator ended: %v", err)
+			h.t.Errorf("the operator stopped with an error: %v", err)
 		}
 	})
 	h.t.Cleanup(h.stop)
@@ -291,7 +291,7 @@ func (h *harness) get(name string, object client.Object) bool {
 func mustGet[T client.Object](h *harness, name string, object T) T {
 	h.t.Helper()
 	if !h.get(name, object) {
-		h.t.Fatalf("there is no %T %s", object, name)
+		h.t.Fatalf("%T %s not found", object, name)
 	}
 	return object
 }
@@ -414,7 +414,7 @@ func (h *harness) expectNoWritesWhenSettled(name string) {
 			return
 		}
 	}
-	h.t.Errorf("each of three visits wrote, the last (+):\n%s", diff)
+	h.t.Errorf("each of three reconciles wrote, the last (-before +after):\n%s", diff)
 }
 
 func mustQuantity(text string) resource.Quantity { return resource.MustParse(text) }

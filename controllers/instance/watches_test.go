@@ -40,14 +40,14 @@ func TestCacheNamespaces(t *testing.T) {
 		return names
 	}
 	if cacheNamespaces(Options{Namespace: "system"}, true) != nil {
-		t.Error("no namespaces are all namespaces")
+		t.Error("got namespaces without a restriction, want nil")
 	}
 	options := Options{Namespace: "system", Namespaces: []string{"a", "b"}}
 	if diff := cmp.Diff([]string{"a", "b"}, keys(options, false)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"a", "b", "system"}, keys(options, true)); diff != "" {
-		t.Errorf("with its own (-want +got):\n%s", diff)
+		t.Errorf("with the operator's own namespace (-want +got):\n%s", diff)
 	}
 }
 
@@ -56,20 +56,20 @@ func TestCacheHoldsManagedObjectsOnly(t *testing.T) {
 	selector := labels.SelectorFromSet(labels.Set{"team": "blue"})
 	options := CacheOptions(Options{Selector: selector})
 	if len(options.ByObject) != len(inventory.Kinds)+1 {
-		t.Errorf("%d kinds are cached, want %d and Instances", len(options.ByObject), len(inventory.Kinds))
+		t.Errorf("got %d cached kinds, want %d and Instances", len(options.ByObject), len(inventory.Kinds))
 	}
 	for object, by := range options.ByObject {
 		_, isInstance := object.(*v1alpha1.Instance)
 		switch {
 		case isInstance && by.Label.String() != "team=blue":
-			t.Errorf("Instances are selected by %s", by.Label)
+			t.Errorf("Instances: got selector %s, want team=blue", by.Label)
 		case !isInstance && (by.Label.Matches(labels.Set{}) || !by.Label.Matches(labels.Set(resources.Labels(acme())))):
-			t.Errorf("%T is selected by %s", object, by.Label)
+			t.Errorf("%T: got selector %s, want the operator's label", object, by.Label)
 		}
 	}
 	stripped, err := options.DefaultTransform(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "x"}}}})
 	if err != nil || len(stripped.(*corev1.Secret).ManagedFields) > 0 {
-		t.Errorf("the record of who owns which field is kept: %v", err)
+		t.Errorf("managed fields were not stripped: %v", err)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestMapDataToInstance(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if got := mapDataToInstance(t.Context(), &corev1.PersistentVolumeClaim{}); got != nil {
-		t.Errorf("a foreign claim belongs to %v", got)
+		t.Errorf("foreign claim: got requests %v, want none", got)
 	}
 }
 
@@ -112,7 +112,7 @@ func TestReferencedSecrets(t *testing.T) {
 	t.Parallel()
 	instance := acme()
 	if referencedSecrets(instance) != nil || hasUnwatchedReferences(instance) {
-		t.Error("no claims found")
+		t.Error("got references in an empty spec")
 	}
 	instance.Spec.TLS = &v1alpha1.TLS{SecretRef: v1alpha1.SecretReference{Name: "tls"}}
 	instance.Spec.Storage.External = &v1alpha1.ExternalStorage{SecretRef: v1alpha1.SecretKeyReference{Name: "db"}}
@@ -173,11 +173,11 @@ func TestInstanceMetrics(t *testing.T) {
 		found[family.GetName()] = family
 	}
 	if found["anamnesis_operator_time_to_ready_seconds"].GetMetric()[0].GetHistogram().GetSampleCount() != 1 {
-		t.Error("the time to ready was not measured once")
+		t.Error("the time to ready was not observed exactly once")
 	}
 	for _, name := range []string{"anamnesis_operator_reconciles_total", "anamnesis_operator_instances"} {
 		if len(found[name].GetMetric()) == 0 {
-			t.Errorf("no metric %s", name)
+			t.Errorf("metric %s not found", name)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (h *harness) triggerReconciles(names []string) {
 // expectNoWritesSince checks that waiting Instances are not written to.
 func (h *harness) expectNoWritesSince(before []string) {
 	h.t.Helper()
-	h.Expect(h.writes.all()[len(before):]).To(gomega.BeEmpty(), "writes while nothing happens")
+	h.Expect(h.writes.all()[len(before):]).To(gomega.BeEmpty(), "waiting Instances must cause no writes")
 }
 
 // serverImages returns the image that an Instance is pinned to and the image of its
@@ -134,7 +134,7 @@ func TestNewInstanceSkipsFailedServerImage(t *testing.T) {
 	h.mustCreate(h.newInstance("four"))
 	h.waitForConditions("four", "Ready=True Ready", "ServerCurrent=False Halted")
 	h.expectGauges(map[string]float64{"halted": 1}, map[string]float64{"Failed": 1, "Halted": 3})
-	h.Expect(h.eventCounts("one")).To(gomega.HaveKeyWithValue("Warning ServerHalted", 1), "a restarted operator repeats no event")
+	h.Expect(h.eventCounts("one")).To(gomega.HaveKeyWithValue("Warning ServerHalted", 1), "a restarted operator must not repeat events")
 
 	h.breakImage("none")
 	h.updateInstance("one", func(instance *v1alpha1.Instance) {
@@ -240,7 +240,7 @@ func TestInstanceIsUpgradedWhenSpecAllows(t *testing.T) {
 	h.Eventually(func() string {
 		pinned, _ := h.serverImages("hibernated")
 		return pinned
-	}).Should(gomega.Equal(nextServerImage)) // until then its condition is of the former image
+	}).Should(gomega.Equal(nextServerImage)) // until then, the condition describes the previous image
 	h.waitForConditions("hibernated", "Ready=True Hibernated", "ServerCurrent=True Current")
 	h.waitForConditions("paused", "Ready=True Ready", "ServerCurrent=False Paused")
 	h.waitForConditions("suspended", "Ready=True Suspended", "ServerCurrent=False Suspended")

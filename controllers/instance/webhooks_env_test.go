@@ -47,18 +47,18 @@ func TestWebhookCABundle(t *testing.T) {
 	key := "-----BEGIN PRIVATE KEY-----\nbm90aGluZw==\n-----END PRIVATE KEY-----\n"
 	h.createWatchedSecret("receivers", map[string][]byte{"ca.crt": []byte("ours:\n" + certificate + key)})
 	h.waitForConditions("acme", "Ready=True Ready", "WebhooksReady=True WebhooksConfigured")
-	h.Eventually(h.configuredWebhookCABundle).Should(gomega.Equal(certificate), "the Secret holds a key next to the certificate, which must not be shown")
+	h.Eventually(h.configuredWebhookCABundle).Should(gomega.Equal(certificate), "the private key in the Secret must not be published")
 
 	mustUpdate(h, "receivers", &corev1.Secret{}, func(secret *corev1.Secret) { secret.Data["ca.crt"] = []byte("hunter2!") })
 	h.waitForConditions("acme", "Ready=True Ready", "WebhooksReady=False ReceiverCAInvalid")
 	h.Expect(h.conditionMessage("acme", "WebhooksReady")).NotTo(gomega.ContainSubstring("hunter2"))
 	h.waitUntilIdle()
-	h.Expect(h.configuredWebhookCABundle()).To(gomega.Equal(certificate), "what was good last stays")
+	h.Expect(h.configuredWebhookCABundle()).To(gomega.Equal(certificate), "the last valid value must stay in use")
 
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Webhooks = nil })
 	h.Eventually(h.configuredWebhookCABundle).Should(gomega.BeEmpty())
 	h.Eventually(func() string { return h.conditionMessage("acme", "WebhooksReady") }).Should(gomega.BeEmpty())
-	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "webhooks restart nothing")
+	h.Expect(h.templateHashes("acme")).To(gomega.HaveLen(1), "webhook settings must not restart pods")
 }
 
 // operatorCredential returns the operator's credential from acme's credentials Secret.
@@ -89,15 +89,15 @@ func TestOperatorIsAnApplication(t *testing.T) {
 	h.Expect(first.Scopes).To(gomega.ConsistOf("config:read", "config:write"))
 	for name := range h.secretContents() {
 		if strings.HasPrefix(name, resources.ApplicationSecretName(h.newInstance("acme"), "operator")) {
-			t.Errorf("the operator's key is shown in %s", name)
+			t.Errorf("the operator's key is published in %s", name)
 		}
 	}
 	h.startOperator(serverImage)
 	h.waitUntilIdle()
-	h.Expect(h.operatorCredential()).To(gomega.Equal(first), "the key is kept")
+	h.Expect(h.operatorCredential()).To(gomega.Equal(first), "the key must not change")
 
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Annotations = map[string]string{rotation.Annotation: "keys:1"}
 	})
-	h.Eventually(func() []string { return h.operatorCredential().Keys }).Should(gomega.HaveLen(1), "another key joins")
+	h.Eventually(func() []string { return h.operatorCredential().Keys }).Should(gomega.HaveLen(1), "the next key must be added")
 }

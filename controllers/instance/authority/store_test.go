@@ -18,7 +18,7 @@ func TestCARotationRequest(t *testing.T) {
 	store := &Store{}
 	for value, want := range map[string]string{"": "", "ca:1": "1", "ca:": "", "keys:1": "", "ca": "", "ca:a:b": "a:b", "keys:1,ca:2": "2"} {
 		if got := store.Policy(nil, map[string]string{RotateAnnotation: value}).Request; got != want {
-			t.Errorf("%q asks for %q, want %q", value, got, want)
+			t.Errorf("%q: got request %q, want %q", value, got, want)
 		}
 	}
 }
@@ -43,10 +43,10 @@ func TestCASecretRoundTrip(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		if got := secret.Annotations[RotateAnnotation]; got != "ca:1" {
-			t.Errorf("%s: what people wrote became %q", name, got)
+			t.Errorf("%s: the user's annotation changed to %q", name, got)
 		}
 		if got := string(secret.Data["ca.crt"]); got != string(rollover.TrustBundle()) {
-			t.Errorf("%s: ca.crt is %q", name, got)
+			t.Errorf("%s: got ca.crt %q, want the trust bundle", name, got)
 		}
 	}
 }

@@ -59,13 +59,13 @@ func TestPrefixesOnPorts(t *testing.T) {
 			continue
 		}
 		if got, err := api.PrefixesOnPorts(t.Context(), now, []int32{5432}); err != nil || len(got) > 0 {
-			t.Errorf("%s: at PostgreSQL's port: %v, %v", name, got, err)
+			t.Errorf("%s: PostgreSQL port: got %v, %v, want no prefix", name, got, err)
 		}
 		if _, err := api.PrefixesOnPorts(t.Context(), now.Add(addressCacheTTL-1), nil); err != nil || lists != 1 {
-			t.Errorf("%s: asked %d times within its memory: %v", name, lists, err)
+			t.Errorf("%s: got %d lists before the cache expired, want 1: %v", name, lists, err)
 		}
 		if _, err := api.PrefixesOnPorts(t.Context(), now.Add(addressCacheTTL), nil); err != nil || lists != 2 {
-			t.Errorf("%s: asked %d times after its memory: %v", name, lists, err)
+			t.Errorf("%s: got %d lists after the cache expired, want 2: %v", name, lists, err)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestPrunableAndEntries(t *testing.T) {
 	set.desired = map[Key]bool{{"Service", "acme"}: true, {"Secret", "acme-app-portal"}: true, {"Deployment", "acme"}: true}
 	prunable := set.Prunable()
 	if diff := cmp.Diff([]Key{{"Job", "acme-preflight-1"}, {"Secret", "acme-app-kiosk"}}, prunable); diff != "" {
-		t.Errorf("unwanted (-want +got):\n%s", diff)
+		t.Errorf("prunable (-want +got):\n%s", diff)
 	}
 	for _, key := range prunable {
 		set.deleted[key] = true
@@ -67,9 +67,9 @@ func TestFindIgnoresOtherKinds(t *testing.T) {
 	set := New(Clients{}, acme())
 	set.found[Key{"Service", "acme"}] = &corev1.Service{}
 	if Find[*corev1.Service](set, "Service", "acme") == nil {
-		t.Error("the Service was not found")
+		t.Error("Find did not return the Service")
 	}
 	if Find[*appsv1.Deployment](set, "Service", "acme") != nil || Find[*corev1.Service](set, "Service", "other") != nil {
-		t.Error("found a missing object")
+		t.Error("Find returned a missing object")
 	}
 }

@@ -36,7 +36,7 @@ func TestValidateOwner(t *testing.T) {
 		err := validateOwner(acme(), "Service", object)
 		problemtest.Expect(t, name, err, test.want)
 		if err != nil && !strings.Contains(err.Error(), "Service acme") {
-			t.Errorf("%s: %v does not name the object", name, err)
+			t.Errorf("%s: error %q does not name the object", name, err)
 		}
 	}
 }

@@ -84,7 +84,7 @@ func TestFindFailure(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		if Describe(test.pods) != got.Message {
-			t.Errorf("%s: described as %q", name, Describe(test.pods))
+			t.Errorf("%s: Describe returned %q", name, Describe(test.pods))
 		}
 	}
 }

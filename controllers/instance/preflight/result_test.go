@@ -108,10 +108,10 @@ func TestEvaluate(t *testing.T) {
 		pinned, lost, err := Evaluate(preflightJob(test.condition), test.pods, test.warning, wanted, 7*time.Minute, now)
 		problemtest.Expect(t, name, err, test.problem)
 		if lost != test.lost {
-			t.Errorf("%s: lost %v", name, lost)
+			t.Errorf("%s: got lost %v", name, lost)
 		}
 		if err != nil && !strings.Contains(err.Error(), test.message) {
-			t.Errorf("%s: got %q, want %q in it", name, err, test.message)
+			t.Errorf("%s: got %q, want one that contains %q", name, err, test.message)
 		}
 		want := []v1alpha1.Model{{ID: "service-en", Version: "2026-11-21T00:00:00Z"}}
 		if err != nil || lost {

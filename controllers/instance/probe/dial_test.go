@@ -77,7 +77,7 @@ func TestTLSConfigAcceptsPreviousCertificate(t *testing.T) {
 		}
 		_, err = test.certificate.Verify(x509.VerifyOptions{DNSName: config.ServerName, Roots: config.RootCAs})
 		if got := err == nil; got != test.want {
-			t.Errorf("%s: trusted %v (%v)", name, got, err)
+			t.Errorf("%s: got trusted %v (%v)", name, got, err)
 		}
 	}
 }
@@ -170,7 +170,7 @@ func TestDial(t *testing.T) {
 			t.Parallel()
 			err := Dial(t.Context(), test.hostPort, test.certificates)
 			if (test.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want a word on %q", err, test.want)
+				t.Errorf("got error %v, want one that contains %q", err, test.want)
 			}
 		})
 	}

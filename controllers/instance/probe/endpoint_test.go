@@ -76,7 +76,7 @@ func TestEvaluate(t *testing.T) {
 	} {
 		problemtest.Expect(t, name, Evaluate(test.facts), test.want)
 		if got := test.facts.ShouldProbe(); got != test.shouldProbe {
-			t.Errorf("%s: worth calling: %v, want %v", name, got, test.shouldProbe)
+			t.Errorf("%s: got ShouldProbe %v, want %v", name, got, test.shouldProbe)
 		}
 	}
 }
@@ -94,7 +94,7 @@ func TestMessageIsStable(t *testing.T) {
 	}
 	first, second := problem.FromError(Evaluate(Facts{HasEndpoint: true, ProbeErr: dialError(40001)})), problem.FromError(Evaluate(Facts{HasEndpoint: true, ProbeErr: dialError(40002)}))
 	if first.Message != second.Message || !strings.Contains(first.Message, "connection refused") {
-		t.Errorf("the messages are %q and %q", first.Message, second.Message)
+		t.Errorf("got messages %q and %q, want the same message with its cause", first.Message, second.Message)
 	}
 	if first.RequeueAfter <= 0 || first.RequeueAfter > time.Second {
 		t.Errorf("requeue after %s, want at most a second", first.RequeueAfter)

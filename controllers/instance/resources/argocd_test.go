@@ -59,7 +59,7 @@ func TestArgoCDIgnoresOwnedObjects(t *testing.T) {
 		for _, object := range buildAll(in) {
 			live := createdObject(t, object, in.Instance)
 			if application.prunes(live) || application.deletes(live) || application.isOutOfSync(live) {
-				t.Errorf("%s: %s %s would be pruned (%t), deleted with the application (%t) or make a difference (%t)", name,
+				t.Errorf("%s: %s %s: pruned %t, deleted %t, out of sync %t, want all false", name,
 					live.Kind, live.Name, application.prunes(live), application.deletes(live), application.isOutOfSync(live))
 			}
 		}
@@ -76,10 +76,10 @@ func TestArgoCDPrunesUnownedObjects(t *testing.T) {
 		live := createdObject(t, object, in.Instance)
 		live.OwnerReferences, live.Annotations = nil, nil
 		if !application.prunes(live) || !application.deletes(live) {
-			t.Errorf("%s %s without an owner is left alone", live.Kind, live.Name)
+			t.Errorf("%s %s without an owner is not pruned and deleted", live.Kind, live.Name)
 		}
 		if delete(live.Labels, InstanceLabel); application.manages(live) {
-			t.Errorf("%s %s without the label is taken", live.Kind, live.Name)
+			t.Errorf("%s %s without the label is managed", live.Kind, live.Name)
 		}
 	}
 }

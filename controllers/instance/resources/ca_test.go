@@ -26,7 +26,7 @@ func TestBuildCAConfigMap(t *testing.T) {
 	t.Parallel()
 	in := embeddedInput()
 	if got := BuildCAConfigMap(in); got != nil {
-		t.Errorf("with a certificate of a public authority there is %v", got)
+		t.Errorf("public CA: got %v, want nil", got)
 	}
 	in.CABundle = []byte("authority")
 	assertYAML(t, BuildCAConfigMap(in), `

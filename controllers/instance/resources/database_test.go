@@ -44,7 +44,7 @@ func TestDatabasePortsFromURL(t *testing.T) {
 			t.Parallel()
 			got, err := DatabasePortsFromURL(url)
 			if err != nil {
-				t.Fatalf("DatabasePorts: %v", err)
+				t.Fatalf("DatabasePortsFromURL: %v", err)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("ports (-want +got):\n%s", diff)
@@ -85,10 +85,10 @@ func TestDatabasePortsFromURLRejectsInvalidURL(t *testing.T) {
 				t.Fatalf("got ports %v, want an error", ports)
 			}
 			if !strings.Contains(err.Error(), want) {
-				t.Errorf("got error %q, want one that says %q", err, want)
+				t.Errorf("got error %q, want one that contains %q", err, want)
 			}
 			if strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("the error repeats what may be a password: %q", err)
+				t.Errorf("the error contains a possible password: %q", err)
 			}
 		})
 	}
@@ -139,7 +139,7 @@ func TestValidateDatabaseTLS(t *testing.T) {
 			t.Parallel()
 			err := ValidateDatabaseTLS(url)
 			if got := fmt.Sprint(err); want == "" && err != nil || !strings.Contains(got, want) || strings.Contains(got, "hunter2") {
-				t.Errorf("got error %q, want one that says %q", got, want)
+				t.Errorf("got error %q, want one that contains %q", got, want)
 			}
 		})
 	}
@@ -212,24 +212,24 @@ func compareWithServer(t rapid.TB, text string) {
 	weakness := ValidateDatabaseTLS(text)
 	for _, failure := range []error{err, weakness} {
 		if failure != nil && !slices.Contains(databaseErrors, failure) {
-			t.Errorf("%q: the error is not one of databaseErrors: %v", text, failure)
+			t.Errorf("%q: error is missing from databaseErrors: %v", text, failure)
 		}
 	}
 	server := parseAsServer(text)
 	switch {
 	case server != nil && err == nil:
 		if diff := cmp.Diff(serverPorts(server), ports); diff != "" {
-			t.Errorf("%q: other ports than the server's (-server +here):\n%s", text, diff)
+			t.Errorf("%q: ports (-pgx +got):\n%s", text, diff)
 		}
 		if verified := isVerified(server); weakness == nil && !verified {
-			t.Errorf("%q counts as verified, and the server would not verify it", text)
+			t.Errorf("%q: accepted although pgx does not verify the connection", text)
 		} else if contradicts := strings.Contains(text, rootCertParameter); verified && weakness != nil && !contradicts {
-			t.Errorf("%q: the server verifies it, and here it is refused: %v", text, weakness)
+			t.Errorf("%q: rejected although pgx verifies the connection: %v", text, weakness)
 		}
 	case server != nil && !errors.Is(err, errNoHost) && !errors.Is(err, errBrackets):
-		t.Errorf("%q: the server reads what is refused here: %v", text, err)
+		t.Errorf("%q: rejected although pgx accepts the URL: %v", text, err)
 	case err == nil && len(ports) == 0:
-		t.Errorf("%q has no ports and no error", text)
+		t.Errorf("%q: got neither ports nor an error", text)
 	}
 }
 

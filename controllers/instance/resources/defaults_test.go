@@ -27,7 +27,7 @@ func TestDefaultsChangeNoObject(t *testing.T) {
 	t.Parallel()
 	rules := instanceSchema(t)
 	if mode := withDefaults(t, rules, embeddedInput().Instance).Spec.Storage.Embedded.AccessMode; mode != "ReadWriteOnce" {
-		t.Fatalf("nothing is defaulted: the access mode is %q", mode)
+		t.Fatalf("got default access mode %q, want ReadWriteOnce", mode)
 	}
 	for name, in := range fixtureInputs() {
 		want := buildAll(in)

@@ -170,7 +170,7 @@ func TestServerMemory(t *testing.T) {
 				}
 			}
 			if got != test.want {
-				t.Errorf("GOMEMLIMIT is %q, want %q", got, test.want)
+				t.Errorf("got GOMEMLIMIT %q, want %q", got, test.want)
 			}
 		})
 	}
@@ -208,6 +208,6 @@ func TestServerArguments(t *testing.T) {
 func TestGracePeriodExceedsDrainPeriod(t *testing.T) {
 	t.Parallel()
 	if terminationGracePeriod < drainPeriod+drainPeriod {
-		t.Errorf("pods get %s to end, of which they serve on for %s: requests have too little time", terminationGracePeriod, drainPeriod)
+		t.Errorf("grace period %s is too short for drain period %s", terminationGracePeriod, drainPeriod)
 	}
 }

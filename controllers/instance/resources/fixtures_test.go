@@ -62,7 +62,7 @@ func withReplicas(replicas int32) func(*v1alpha1.Instance) {
 func assertYAML(t *testing.T, object any, want string) {
 	t.Helper()
 	if diff := cmp.Diff(parseYAML(t, want), toMap(t, object)); diff != "" {
-		t.Errorf("the object is not as wanted (-want +got):\n%s", diff)
+		t.Errorf("object (-want +got):\n%s", diff)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestFormatModels(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			if got := FormatModels(models); got != line {
-				t.Errorf("FormatModels gives %q, want %q", got, line)
+				t.Errorf("FormatModels: got %q, want %q", got, line)
 			}
 			if diff := cmp.Diff(models, ParseModels(line)); diff != "" {
 				t.Errorf("ParseModels (-want +got):\n%s", diff)

@@ -117,7 +117,7 @@ func TestEgressToResolvers(t *testing.T) {
 			t.Parallel()
 			for _, strict := range []bool{false, true} {
 				if got := allowsEgress(t, externalInputWithBlockedAPI(), test.to, strict); got != test.want {
-					t.Errorf("reached: %t, want %t", got, test.want)
+					t.Errorf("got reachable %t, want %t", got, test.want)
 				}
 			}
 		})
@@ -176,7 +176,7 @@ func TestEgressToDatabases(t *testing.T) {
 			t.Parallel()
 			for _, strict := range []bool{false, true} {
 				if got := allowsEgress(t, test.in, test.to, strict); got != test.want {
-					t.Errorf("reached: %t, want %t (blocks stand for pods: %t)", got, test.want, !strict)
+					t.Errorf("got reachable %t, want %t (IP blocks match pods: %t)", got, test.want, !strict)
 				}
 			}
 		})
@@ -206,18 +206,18 @@ func TestResolverEgressMatchesLocalCluster(t *testing.T) {
 	for resolver.Kind != "Deployment" {
 		resolver = appsv1.Deployment{}
 		if err := decoder.Decode(&resolver); err != nil {
-			t.Fatalf("looking for the Deployment: %v", err)
+			t.Fatalf("finding the Deployment: %v", err)
 		}
 	}
 	ports := resolver.Spec.Template.Spec.Containers[0].Ports
 	for _, port := range ports {
 		to := egressTarget{"10.244.0.2", port.ContainerPort, port.Protocol, resolver.Namespace, resolver.Spec.Template.Labels}
 		if !allowsEgress(t, embeddedInput(), to, true) {
-			t.Errorf("pods do not reach %s of the resolver", port.Name)
+			t.Errorf("port %s of the resolver is not reachable", port.Name)
 		}
 	}
 	if len(ports) < 2 {
-		t.Errorf("the resolver has %d ports", len(ports))
+		t.Errorf("got %d ports of the resolver, want at least 2", len(ports))
 	}
 }
 
@@ -232,11 +232,11 @@ func TestDatabasePortsAnnotationRoundTrip(t *testing.T) {
 		t.Errorf("ports (-written +read):\n%s", diff)
 	}
 	if ports := ParseDatabasePorts(BuildDeployment(embeddedInput()).Spec.Template.Annotations); ports != nil {
-		t.Errorf("embedded storage notes %v", ports)
+		t.Errorf("embedded storage: got ports %v, want none", ports)
 	}
 	for _, invalid := range []string{"", "x", "0", "5432,x", "65536", "5432 "} {
 		if ports := ParseDatabasePorts(map[string]string{DatabasePortsAnnotation: invalid}); ports != nil {
-			t.Errorf("%q reads as %v", invalid, ports)
+			t.Errorf("%q: got ports %v, want none", invalid, ports)
 		}
 	}
 }
@@ -278,12 +278,12 @@ func TestNotificationEgressAllowsSendersOnly(t *testing.T) {
 	in := embeddedInput()
 	in.KubernetesAPINetworks = []netip.Prefix{netip.MustParsePrefix("10.96.0.1/32")}
 	if rules := BuildNetworkPolicy(in).Spec.Egress; len(rules) != 2 {
-		t.Errorf("without senders there are %d rules, want those of the resolver and of receivers", len(rules))
+		t.Errorf("without senders: got %d rules, want the resolver and webhook rules", len(rules))
 	}
 	in.NotificationPorts = []int32{587, 443, 587}
 	rules := BuildNetworkPolicy(in).Spec.Egress
 	if len(rules) != 3 {
-		t.Fatalf("there are %d rules, want three", len(rules))
+		t.Fatalf("got %d rules, want 3", len(rules))
 	}
 	var ports []int32
 	for _, port := range rules[1].Ports {
@@ -293,6 +293,6 @@ func TestNotificationEgressAllowsSendersOnly(t *testing.T) {
 		t.Errorf("ports (-want +got):\n%s", diff)
 	}
 	if except := rules[1].To[0].IPBlock.Except; !slices.Contains(except, "10.96.0.1/32") || !slices.Contains(except, "169.254.0.0/16") {
-		t.Errorf("excluded blocks are %v", except)
+		t.Errorf("got excluded blocks %v, want the Kubernetes API and metadata services", except)
 	}
 }

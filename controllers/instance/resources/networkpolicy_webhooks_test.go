@@ -37,7 +37,7 @@ func TestWebhookEgress(t *testing.T) {
 		case allowsEgress(t, publicOnly, tcpTarget(address, 443), false) && allowsEgress(t, withPrivate, tcpTarget(address, 443), false):
 			got[address] = "always"
 		case allowsEgress(t, publicOnly, tcpTarget(address, 443), false):
-			got[address] = "only without private ones"
+			got[address] = "only if private addresses are blocked"
 		case allowsEgress(t, withPrivate, tcpTarget(address, 443), false):
 			got[address] = "private"
 		default:
@@ -45,7 +45,7 @@ func TestWebhookEgress(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(webhookReceivers, got); diff != "" {
-		t.Errorf("reached (-want +got):\n%s", diff)
+		t.Errorf("reachable (-want +got):\n%s", diff)
 	}
 }
 
@@ -62,14 +62,14 @@ func TestWebhookEgressToPods(t *testing.T) {
 	pod := tcpTarget("10.244.1.7", 443)
 	pod.namespace = "portal"
 	if in := inputWithWebhooks(&v1alpha1.Webhooks{AllowPrivateAddresses: true}); !allowsEgress(t, in, pod, true) {
-		t.Error("a pod is not reached where private addresses are allowed")
+		t.Error("pods are not reachable although private addresses are allowed")
 	}
 	if allowsEgress(t, inputWithWebhooks(nil), pod, false) {
-		t.Error("a pod is reached where only public addresses are")
+		t.Error("pods are reachable although only public addresses are allowed")
 	}
 	pod.namespace = "kube-system"
 	if allowsEgress(t, inputWithWebhooks(&v1alpha1.Webhooks{AllowPrivateAddresses: true}), pod, true) {
-		t.Error("pods are reached where the Kubernetes API may be one")
+		t.Error("pods in the namespace of the Kubernetes API are reachable")
 	}
 }
 
@@ -85,6 +85,6 @@ func TestWebhookPorts(t *testing.T) {
 		t.Errorf("ports (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]int32{444, 8443}, WebhookPorts(in.Instance)); diff != "" {
-		t.Errorf("in order (-want +got):\n%s", diff)
+		t.Errorf("WebhookPorts (-want +got):\n%s", diff)
 	}
 }

@@ -74,12 +74,12 @@ func TestSenderValidate(t *testing.T) {
 			err := test.sender.Validate(test.content)
 			if test.wantErr == "" {
 				if port, _ := test.sender.parsePort(test.content); err != nil || port != test.port {
-					t.Errorf("got %v, port %d, want none and %d", err, port, test.port)
+					t.Errorf("got error %v and port %d, want port %d", err, port, test.port)
 				}
 				return
 			}
 			if err == nil || !strings.Contains(err.Error(), test.wantErr) || strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("got %v, want one that says %q and repeats nothing", err, test.wantErr)
+				t.Errorf("got error %v, want one that contains %q and no content", err, test.wantErr)
 			}
 		})
 	}
@@ -93,7 +93,7 @@ func TestBuildNotificationsSecret(t *testing.T) {
 		content := map[string]map[string]string{"smtp": exampleSMTP, "sms": exampleSMS}[sender.Name]
 		maps.Copy(files, sender.Files(withChanges(content, "note", "of a colleague")))
 		if diff := cmp.Diff(withChanges(content), sender.Content(files)); diff != "" {
-			t.Errorf("%s (-in the Secret +read back):\n%s", sender, diff)
+			t.Errorf("%s (-want +got):\n%s", sender, diff)
 		}
 	}
 	got := BuildNotificationsSecret(in, files)
@@ -109,18 +109,18 @@ func TestBuildNotificationsSecret(t *testing.T) {
 		t.Errorf("ports (-want +got):\n%s", diff)
 	}
 	if BuildNotificationsSecret(in, nil) != nil {
-		t.Error("a Secret is built without senders")
+		t.Error("got a Secret without senders, want nil")
 	}
 	in.Instance.Spec.Notifications.SMTP = nil
 	if diff := cmp.Diff([]int32{443}, NotificationPorts(in.Instance, files)); diff != "" {
-		t.Errorf("ports of the one that is left (-want +got):\n%s", diff)
+		t.Errorf("ports of the remaining sender (-want +got):\n%s", diff)
 	}
 }
 
 func TestSendersFollowSpec(t *testing.T) {
 	t.Parallel()
 	if got := Senders(&v1alpha1.Instance{}); got != nil {
-		t.Errorf("without notifications there are %v", got)
+		t.Errorf("without notifications: got senders %v, want none", got)
 	}
 	var names []string
 	for _, sender := range Senders(embeddedInput(withPublicURL).Instance) {

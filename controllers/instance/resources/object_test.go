@@ -209,15 +209,15 @@ func TestBuildersArePure(t *testing.T) {
 		before := mustEncode(t, in)
 		first := mustEncode(t, buildAll(in))
 		if second := mustEncode(t, buildAll(in)); first != second {
-			t.Errorf("the same input gave two results:\n%s", cmp.Diff(first, second))
+			t.Errorf("two results for the same input:\n%s", cmp.Diff(first, second))
 		}
 		copied := in
 		copied.Instance = in.Instance.DeepCopy()
 		if second := mustEncode(t, buildAll(copied)); first != second {
-			t.Errorf("a copy of the input gave another result:\n%s", cmp.Diff(first, second))
+			t.Errorf("different result for a copy of the input:\n%s", cmp.Diff(first, second))
 		}
 		if after := mustEncode(t, in); before != after {
-			t.Errorf("the input was changed:\n%s", cmp.Diff(before, after))
+			t.Errorf("the input was modified:\n%s", cmp.Diff(before, after))
 		}
 	})
 }
@@ -232,7 +232,7 @@ func TestNoSentFieldIsDropped(t *testing.T) {
 			sent := mustEncode(t, object)
 			kept := mustEncode(t, decodeInto(t, sent, newTyped(*object.GetKind())))
 			if path := findDroppedField("", decodeInto(t, sent, &map[string]any{}), decodeInto(t, kept, &map[string]any{})); path != "" {
-				t.Errorf("%s: %s is sent and not kept", *object.GetKind(), path)
+				t.Errorf("%s: field %s is sent but dropped", *object.GetKind(), path)
 			}
 		}
 	})
@@ -286,7 +286,7 @@ func TestPodsMeetRestrictedStandard(t *testing.T) {
 		for _, template := range []corev1.PodTemplateSpec{deployment.Spec.Template, job.Spec.Template} {
 			result := psapolicy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &template.ObjectMeta, &template.Spec))
 			if !result.Allowed {
-				t.Errorf("a pod breaks the restricted level: %s", result.ForbiddenDetail())
+				t.Errorf("pod violates the restricted level: %s", result.ForbiddenDetail())
 			}
 		}
 	})
@@ -302,11 +302,11 @@ func TestPodsAreHardenedBeyondRestrictedStandard(t *testing.T) {
 		job := decodeInto(t, mustEncode(t, BuildPreflightJob(in)), &batchv1.Job{})
 		for _, pod := range []corev1.PodSpec{deployment.Spec.Template.Spec, job.Spec.Template.Spec} {
 			if pod.AutomountServiceAccountToken == nil || *pod.AutomountServiceAccountToken {
-				t.Errorf("a service account token is mounted")
+				t.Errorf("pod mounts a service account token")
 			}
 			for _, container := range pod.Containers {
 				if readOnly := container.SecurityContext.ReadOnlyRootFilesystem; readOnly == nil || !*readOnly {
-					t.Errorf("the root filesystem of %s can be written", container.Name)
+					t.Errorf("the root filesystem of %s is writable", container.Name)
 				}
 				if len(container.Resources.Requests) == 0 {
 					t.Errorf("%s requests no resources", container.Name)
@@ -333,14 +333,14 @@ func TestObjectNamesAndLabels(t *testing.T) {
 			metadata := decodeInto(t, mustEncode(t, object), &metav1.PartialObjectMetadata{})
 			checkLabels(t, in, kind, metadata.Labels)
 			if len(metadata.OwnerReferences) > 0 {
-				t.Errorf("%s %q has an owner reference, which the reconciler sets", kind, name)
+				t.Errorf("%s %q has an owner reference, which only the reconciler may set", kind, name)
 			}
 		}
 		template := BuildDeployment(in).Spec.Template
 		checkLabels(t, in, "pod template", template.Labels)
 		for key, value := range Selector(in.Instance) {
 			if template.Labels[key] != value {
-				t.Errorf("the selector's %s=%s is not on the pods: %v", key, value, template.Labels)
+				t.Errorf("selector label %s=%s is missing from the pods: %v", key, value, template.Labels)
 			}
 		}
 	})
@@ -360,7 +360,7 @@ func validateName(kind, name string) []string {
 func checkLabels(t *rapid.T, in Input, kind string, labels map[string]string) {
 	for key, want := range Labels(in.Instance) {
 		if labels[key] != want {
-			t.Errorf("label %s of %s is %q, want %q", key, kind, labels[key], want)
+			t.Errorf("label %s of %s: got %q, want %q", key, kind, labels[key], want)
 		}
 	}
 	for key, value := range labels {
@@ -384,7 +384,7 @@ func TestLongestNameFits(t *testing.T) {
 	t.Parallel()
 	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Name: strings.Repeat("a", MaxInstanceNameLength)}}
 	if name := PreflightJobName(instance, "0123456789ab"); len(name) > validation.DNS1123LabelMaxLength {
-		t.Errorf("%s has %d characters, more than the name of a Job may have", name, len(name))
+		t.Errorf("Job name %s has %d characters, which is too long", name, len(name))
 	}
 }
 
@@ -392,7 +392,7 @@ func TestURLsAndDNSNames(t *testing.T) {
 	t.Parallel()
 	instance := embeddedInput().Instance
 	if got, want := ClusterURL(instance), "https://acme.tenants.svc"; got != want {
-		t.Errorf("URL is %q, want %q", got, want)
+		t.Errorf("got URL %q, want %q", got, want)
 	}
 	names := DNSNames(instance, "cluster.local")
 	if diff := cmp.Diff([]string{"acme.tenants.svc", "acme.tenants.svc.cluster.local"}, names); diff != "" {

@@ -31,7 +31,7 @@ func TestValidateColors(t *testing.T) {
 		}
 		for _, substring := range test.want {
 			if err != nil && !strings.Contains(err.Error(), substring) {
-				t.Errorf("%s: %v does not say %q", name, err, substring)
+				t.Errorf("%s: got error %v, want one that contains %q", name, err, substring)
 			}
 		}
 	}
@@ -42,13 +42,13 @@ func TestBrandingRoundTrip(t *testing.T) {
 	t.Parallel()
 	in := withBranding(embeddedInput(withPage))
 	if diff := cmp.Diff(in.Branding, ParseBranding(BuildConfigMap(in).Data)); diff != "" {
-		t.Errorf("the look (-written +found):\n%s", diff)
+		t.Errorf("branding (-want +got):\n%s", diff)
 	}
 	for name, content := range map[string]map[string]string{
 		"no content": nil, "none of a page": BuildConfigMap(embeddedInput()).Data, "no YAML": {configFileName: "page: ["},
 	} {
 		if diff := cmp.Diff(Branding{}, ParseBranding(content)); diff != "" {
-			t.Errorf("%s (-none +found):\n%s", name, diff)
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }

@@ -96,7 +96,7 @@ func TestClaimHasNoOwner(t *testing.T) {
 			instance.Spec.DeletionPolicy = policy
 		}))
 		if len(claim.OwnerReferences) != 0 {
-			t.Errorf("under %s the claim has owners: %v", policy, claim.OwnerReferences)
+			t.Errorf("policy %s: got owners %v, want none", policy, claim.OwnerReferences)
 		}
 	}
 }

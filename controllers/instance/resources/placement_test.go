@@ -129,7 +129,7 @@ func TestSpecAffinityOverridesDefault(t *testing.T) {
 			pod := BuildDeployment(externalInput(withPods(test.spec))).Spec.Template.Spec
 			assertYAML(t, pod.Affinity, test.want)
 			if len(pod.TopologySpreadConstraints) != 1 {
-				t.Errorf("pods are no longer spread over zones")
+				t.Errorf("topology spread constraints are missing")
 			}
 		})
 	}
@@ -153,7 +153,7 @@ func TestSpecLabelsAndAnnotations(t *testing.T) {
 		t.Errorf("annotations (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(toMap(t, BuildPreflightJob(embeddedInput()).Spec.Template), toMap(t, BuildPreflightJob(in).Spec.Template)); diff != "" {
-		t.Errorf("the check gets them too (-without +with):\n%s", diff)
+		t.Errorf("preflight pod changed (-without +with):\n%s", diff)
 	}
 	if diff := cmp.Diff(Selector(in.Instance), Selector(embeddedInput().Instance)); diff != "" {
 		t.Errorf("the selector changed:\n%s", diff)
@@ -165,7 +165,7 @@ func TestSpecLabelsAndAnnotations(t *testing.T) {
 func TestPlacementDoesNotRerunPreflight(t *testing.T) {
 	t.Parallel()
 	if preflightHash(t, externalInput()) != preflightHash(t, externalInput(withPods(fullPodsYAML))) {
-		t.Error("placement changes the identity of the check")
+		t.Error("placement changes the preflight hash")
 	}
 }
 

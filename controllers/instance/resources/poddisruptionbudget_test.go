@@ -40,7 +40,7 @@ spec:
 			budget := BuildPodDisruptionBudget(test.in)
 			if !test.wanted {
 				if budget != nil {
-					t.Errorf("got a budget that could only forbid: %v", toMap(t, budget))
+					t.Errorf("got budget %v, want nil", toMap(t, budget))
 				}
 				return
 			}

@@ -23,7 +23,7 @@ func TestPreflightMountsNoStorage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if diff := cmp.Diff(want, toMap(t, BuildPreflightJob(in))); diff != "" {
-				t.Errorf("another check than with embedded storage (-want +got):\n%s", diff)
+				t.Errorf("Job differs from embedded storage (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -74,7 +74,7 @@ func TestPreflightInputs(t *testing.T) {
 			t.Parallel()
 			another := preflightHash(t, test.in) != preflightHash(t, externalInput())
 			if another != test.another {
-				t.Errorf("another check: %t, want %t", another, test.another)
+				t.Errorf("got another check: %t, want %t", another, test.another)
 			}
 		})
 	}
@@ -100,5 +100,5 @@ func TestPreflightPodIsNotSelectedAsServer(t *testing.T) {
 			return
 		}
 	}
-	t.Errorf("the labels of a preflight pod %v match the selector of the Deployment", labels)
+	t.Errorf("preflight pod labels %v match the selector of the Deployment", labels)
 }

@@ -66,7 +66,7 @@ func TestApplicationsDoNotModifySpec(t *testing.T) {
 	before := in.Instance.DeepCopy()
 	Applications(in.Instance)
 	if diff := cmp.Diff(before, in.Instance); diff != "" {
-		t.Errorf("the instance changed (-before +after):\n%s", diff)
+		t.Errorf("the Instance was modified (-before +after):\n%s", diff)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestOperatorApplicationIsIncluded(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"default"}, applicationNames(Applications(embeddedInput().Instance))); diff != "" {
-		t.Errorf("shown (-want +got):\n%s", diff)
+		t.Errorf("user applications (-want +got):\n%s", diff)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestBuildSigningKeysSecret(t *testing.T) {
 	got := BuildSigningKeysSecret(embeddedInput(), files, map[string]string{"anamnesis.dev/rotated": "1", "anamnesis.dev/retiring": ""})
 	assertSecret(t, got, "acme-signing-keys", corev1.SecretTypeOpaque)
 	if _, empty := got.Annotations["anamnesis.dev/retiring"]; empty || got.Annotations["anamnesis.dev/rotated"] != "1" {
-		t.Errorf("annotations are %v, want only the ones with a value", got.Annotations)
+		t.Errorf("got annotations %v, want only annotations with a value", got.Annotations)
 	}
 	if diff := cmp.Diff(files, got.Data); diff != "" {
 		t.Errorf("signing keys (-want +got):\n%s", diff)
@@ -256,7 +256,7 @@ func TestKeysetsRoundTrip(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(pki.ApplicationKeys{}, ParseApplicationKeys(map[string][]byte{"portal.json": []byte("rubbish")}, "portal")); diff != "" {
-		t.Errorf("rubbish has keys:\n%s", diff)
+		t.Errorf("invalid content: got keys:\n%s", diff)
 	}
 }
 

@@ -39,7 +39,7 @@ func TestDatabaseURLSecretKey(t *testing.T) {
 		in := externalInput(func(instance *v1alpha1.Instance) { instance.Spec.Storage.External.SecretRef.Key = key })
 		reference := containerEnv(serverPodSpec(t, in))["ANAMNESIS_DATABASE"].ValueFrom.SecretKeyRef
 		if reference.Name != "acme-db" || reference.Key != want {
-			t.Errorf("key %q: the URL comes from %s of %s", key, reference.Key, reference.Name)
+			t.Errorf("key %q: got reference to key %s of Secret %s", key, reference.Key, reference.Name)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestServerTrustsDatabaseCA(t *testing.T) {
 		}
 	}
 	if mounted == "" || variable.Value != mounted {
-		t.Fatalf("the authorities are mounted at %q, and the server looks at %q", mounted, variable.Value)
+		t.Fatalf("the CA bundle is mounted at %q, but PGSSLROOTCERT is %q", mounted, variable.Value)
 	}
 
 	certificate, encoded := selfSigned(t)
@@ -120,7 +120,7 @@ func TestServerTrustsDatabaseCA(t *testing.T) {
 	trusted := x509.NewCertPool()
 	trusted.AddCert(certificate)
 	if !trusted.Equal(config.TLSConfig.RootCAs) || config.TLSConfig.InsecureSkipVerify || config.TLSConfig.ServerName != "db.example" {
-		t.Errorf("the server does not check the database's name and certificate against the authority alone")
+		t.Errorf("the server does not verify the database's certificate and hostname with the given CA alone")
 	}
 }
 

@@ -55,16 +55,16 @@ func TestDeploymentState(t *testing.T) {
 	for hash, want := range map[string]State{"a": Complete, "b": Progressing} {
 		deployment.Spec.Template.Annotations = map[string]string{resources.TemplateHashAnnotation: hash}
 		if got, message := DeploymentState(deployment, "a"); got != want {
-			t.Errorf("noted of %s and not seen: got %v %q", hash, got, message)
+			t.Errorf("unobserved generation with template %s: got %v %q", hash, got, message)
 		}
 	}
 	deployment.Spec.Template.Annotations = map[string]string{resources.TemplateHashAnnotation: "a"}
 	deployment.Spec.Replicas = ptr.To[int32](2)
 	if got, message := DeploymentState(deployment, "a"); got != Progressing {
-		t.Errorf("scaled and not seen: got %v %q", got, message)
+		t.Errorf("unobserved scaling: got %v %q", got, message)
 	}
 	if got, _ := DeploymentState(nil, ""); got != Absent {
-		t.Errorf("without a Deployment: got %v", got)
+		t.Errorf("without a Deployment: got %v, want Absent", got)
 	}
 }
 

@@ -232,7 +232,7 @@ func (s *simulation) reconcile(t *rapid.T, elapsed time.Duration) Plan {
 	}
 	excused := s.facts.State == DeadlineExceeded && s.facts.Live != plan.Desired // the restored template is not ready either
 	if live != s.facts.Live && live == plan.Desired && s.attempt() == s.rejected && !requested && !excused {
-		t.Fatalf("%s is tried again, although it failed for the server's sake", live)
+		t.Fatalf("%s is retried although the server failed", live)
 	}
 	if plan.Failed && plan.Status.FailureReason == serverCause {
 		s.rejected = s.attempt()
@@ -243,7 +243,7 @@ func (s *simulation) reconcile(t *rapid.T, elapsed time.Duration) Plan {
 		s.facts.Live, s.liveSince, s.wasReady = live, s.facts.Now, false
 	}
 	if !plan.RetryAt.IsZero() && plan.RequeueAt.IsZero() {
-		t.Fatalf("no requeue for the retry: %+v", plan)
+		t.Fatalf("retry without a requeue: %+v", plan)
 	}
 	return plan
 }
@@ -283,17 +283,17 @@ func TestDecideAlwaysServesReadyTemplate(t *testing.T) {
 		}
 		switch template := s.facts.Desired; {
 		case s.healthyTemplates[template] && (plan.Failed || s.facts.Live != template):
-			t.Fatalf("the good template %s is not served: %+v", template, plan)
+			t.Fatalf("healthy template %s is not live: %+v", template, plan)
 		case !s.healthyTemplates[template] && !plan.Failed && s.facts.Live == template:
-			t.Fatalf("the bad template %s is not rolled back: %+v", template, plan)
+			t.Fatalf("broken template %s is not rolled back: %+v", template, plan)
 		case plan.RollBack && !s.everReady[plan.Status.LastReady]:
-			t.Fatalf("%s is put back and was never ready", plan.Status.LastReady)
+			t.Fatalf("template %s is restored but was never ready", plan.Status.LastReady)
 		case len(s.everReady) > 0 && !s.healthyTemplates[s.facts.Live]:
-			t.Fatalf("%s is asked for and does not serve, although %v were ready", s.facts.Live, s.everReady)
+			t.Fatalf("template %s is live but broken, although %v were ready", s.facts.Live, s.everReady)
 		}
 		before := s.facts.Status
 		if diff := cmp.Diff(before, s.reconcile(t, time.Second).Status); diff != "" {
-			t.Fatalf("at rest something is remembered otherwise (-before +after):\n%s", diff)
+			t.Fatalf("status of a settled rollout changed (-before +after):\n%s", diff)
 		}
 	})
 }

@@ -40,11 +40,11 @@ func TestRetryDelayIncreases(t *testing.T) {
 		for _, disruptive := range []bool{false, true} {
 			delay, next := RetryDelay(attempts, disruptive), RetryDelay(attempts+1, disruptive)
 			if next < delay || next > 2*delay || delay < initialRetryDelay {
-				t.Fatalf("%s is followed by %s", delay, next)
+				t.Fatalf("delay %s is followed by %s", delay, next)
 			}
 		}
 		if RetryDelay(attempts, true) < RetryDelay(attempts, false) {
-			t.Fatal("an interruption is risked sooner")
+			t.Fatal("a disruptive retry comes sooner than another retry")
 		}
 	})
 }

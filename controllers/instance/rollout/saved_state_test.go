@@ -109,7 +109,7 @@ func FuzzLoadState(f *testing.F) {
 		status := v1alpha1.InstanceStatus{Server: pin}
 		state, err := LoadState(deploymentWithState(text), status)
 		if state.Server.Image == "" || err != nil && state.Server != pin {
-			t.Fatalf("recalled %+v, %v", state, err)
+			t.Fatalf("got state %+v, error %v", state, err)
 		}
 		encoded, err := state.Encode()
 		if err != nil {
@@ -117,7 +117,7 @@ func FuzzLoadState(f *testing.F) {
 		}
 		reloaded, err := LoadState(deploymentWithState(encoded), status)
 		if diff := cmp.Diff(state, reloaded); diff != "" || err != nil {
-			t.Fatalf("written again it is another, %v (-want +got):\n%s", err, diff)
+			t.Fatalf("state changed after a round trip, %v (-want +got):\n%s", err, diff)
 		}
 	})
 }

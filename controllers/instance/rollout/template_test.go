@@ -28,10 +28,10 @@ func TestToApplyConfigurationRoundTrip(t *testing.T) {
 		t.Errorf("labels (-want +got):\n%s", diff)
 	}
 	if len(live.Labels) != 2 {
-		t.Error("the ReplicaSet's own template was changed")
+		t.Error("the input template was modified")
 	}
 	if *restored.Spec.Containers[0].Image != "i" {
-		t.Errorf("image %q", *restored.Spec.Containers[0].Image)
+		t.Errorf("got image %q, want i", *restored.Spec.Containers[0].Image)
 	}
 }
 
@@ -73,6 +73,6 @@ func TestFilterPods(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	if all[0].Name != "old" || len(all) != 3 {
-		t.Error("the pods that were given are changed")
+		t.Error("the input pods were modified")
 	}
 }

@@ -36,10 +36,10 @@ func TestRequest(t *testing.T) {
 			requests = nil
 		}
 		if diff := cmp.Diff(want.requests, requests); diff != "" {
-			t.Errorf("%q: asked for (-want +got):\n%s", annotation, diff)
+			t.Errorf("%q: requests (-want +got):\n%s", annotation, diff)
 		}
 		if diff := cmp.Diff(want.invalid, InvalidEntries(annotations)); diff != "" {
-			t.Errorf("%q: unknown (-want +got):\n%s", annotation, diff)
+			t.Errorf("%q: invalid entries (-want +got):\n%s", annotation, diff)
 		}
 	}
 }

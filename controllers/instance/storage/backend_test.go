@@ -14,7 +14,7 @@ import (
 func TestEveryStorageKindHasBackend(t *testing.T) {
 	t.Parallel()
 	if backend := ForInstance(&v1alpha1.Instance{}); backend != nil {
-		t.Errorf("a spec without storage has kind %T", backend)
+		t.Errorf("a spec without storage: got backend %T, want none", backend)
 	}
 	seen := map[Backend]string{}
 	for field := range reflect.TypeFor[v1alpha1.Storage]().Fields() {
@@ -22,7 +22,7 @@ func TestEveryStorageKindHasBackend(t *testing.T) {
 		reflect.ValueOf(&instance.Spec.Storage).Elem().FieldByIndex(field.Index).Set(reflect.New(field.Type.Elem()))
 		backend := ForInstance(instance)
 		if backend == nil || seen[backend] != "" {
-			t.Errorf("spec.storage.%s has kind %T like %q: add a file for it here and in resources", field.Name, backend, seen[backend])
+			t.Errorf("spec.storage.%s has backend %T like %q: add a file for it here and in resources", field.Name, backend, seen[backend])
 		}
 		seen[backend] = field.Name
 	}

@@ -47,7 +47,7 @@ func TestCheckVolume(t *testing.T) {
 		}
 		problemtest.Expect(t, name, found, test.want)
 		if !strings.Contains(found.Message, test.contains) {
-			t.Errorf("%s: got %q, want %q in it", name, found.Message, test.contains)
+			t.Errorf("%s: got %q, want one that contains %q", name, found.Message, test.contains)
 		}
 	}
 }
@@ -56,6 +56,6 @@ func TestSaltedChecksumHidesContent(t *testing.T) {
 	t.Parallel()
 	first, repeated, otherContent, otherInstance := saltedChecksum("a", "postgres://x"), saltedChecksum("a", "postgres://x"), saltedChecksum("a", "postgres://y"), saltedChecksum("b", "postgres://x")
 	if first != repeated || first == otherContent || first == otherInstance {
-		t.Errorf("checksums %s, %s, %s, %s", first, repeated, otherContent, otherInstance)
+		t.Errorf("got checksums %s, %s, %s, %s, want only the first two to be equal", first, repeated, otherContent, otherInstance)
 	}
 }
