@@ -25,7 +25,7 @@ echo "== webhook dispatchers killed under load, a hundred times on each storage"
 go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 -count=1 -run 'TestCrashLosesNoEvents' ./apiserver/webhook/dispatch
 
 echo "== the operator killed before each write, and without an API server for $seconds seconds"
-ANAMNESIS_SOAK=$seconds go test -timeout 0 -count=1 -run 'TestKill|TestOutageOfTheAPIServer' ./controllers/instance
+ANAMNESIS_SOAK=$seconds go test -timeout 0 -count=1 -run 'TestKill|TestAPIServerOutage' ./controllers/instance
 
 echo "== properties, 1000 draws each"
 go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while read -r folder; do

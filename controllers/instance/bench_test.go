@@ -213,7 +213,7 @@ func (p operatorProcess) gauge(name string) float64 {
 	return p.sum(name, func(*dto.Metric) bool { return true })
 }
 
-// sum adds up the metrics of a family that counts selects.
+// sum returns the sum of the metrics of a family for which matches returns true.
 func (p operatorProcess) sum(name string, matches func(*dto.Metric) bool) float64 {
 	p.t.Helper()
 	response, err := http.Get(p.metrics)

@@ -110,8 +110,9 @@ func (h *harness) servedTLS(name string) map[string][]byte {
 	return mustGet(h, name+"-serving-tls", &corev1.Secret{}).Data
 }
 
-// verifyError returns why a client that trusts a ca.crt rejects an Instance's
-// certificate for a host, or an empty string if it accepts it.
+// verifyError verifies an Instance's certificate for a host as a client that trusts a
+// ca.crt does. It returns the error message, or an empty string if the certificate is
+// valid.
 func (h *harness) verifyError(instance string, trusted []byte, host string) string {
 	h.t.Helper()
 	roots := x509.NewCertPool()
@@ -316,7 +317,7 @@ func TestExtraNamesChangeWithoutBreakingClients(t *testing.T) {
 	h.Eventually(func() []byte { return h.servedTLS("acme")["ca.crt"] }).Should(gomega.Equal(mustGet(h, authority.SecretName, &corev1.Secret{}).Data["tls.crt"]))
 }
 
-// eventNotes returns the messages of the events with a reason.
+// eventMessages returns the messages of the events with a reason.
 func (h *harness) eventMessages(reason string) []string {
 	h.t.Helper()
 	var list eventsv1.EventList

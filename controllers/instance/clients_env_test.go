@@ -13,7 +13,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// These tests cover the information that clients get and the Instance's address.
+// These tests cover the Secrets, CA bundles and URLs that are published to clients.
 
 func TestClientsGetURLKeyAndCABundle(t *testing.T) {
 	h := newHarness(t)

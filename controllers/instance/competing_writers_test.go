@@ -24,15 +24,15 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/inventory"
 )
 
-// Another writer that insists on other values of the operator's fields must neither win
-// nor make the operator write endlessly.
+// A competing writer that repeatedly changes the operator's fields must neither win nor
+// cause a write loop.
 
-// A competingWriter insists on other values in one owned object of the Instance, which
-// is named after the object's kind in lower case.
+// A competingWriter repeatedly changes one owned object of an Instance. The Instance is
+// named after the object's kind in lower case.
 type competingWriter struct {
-	// nameSuffix is the part of the object's name after the Instance's name.
+	// nameSuffix is the suffix of the object's name after the Instance's name.
 	nameSuffix string
-	// fields are the fields that it sends repeatedly.
+	// fields are the fields to apply repeatedly.
 	fields map[string]any
 }
 
@@ -63,8 +63,8 @@ func appName(name string) map[string]any {
 }
 
 const (
-	// competitionDuration is how long the competing writers write, and competitionInterval
-	// the pause between two writes.
+	// competitionDuration is how long competing writers write, and competitionInterval the
+	// interval between writes.
 	competitionDuration = 3 * time.Second
 	competitionInterval = 20 * time.Millisecond
 )
@@ -111,8 +111,7 @@ func TestEveryKindHasCompetingWriter(t *testing.T) {
 	}
 }
 
-// createForCompetingWriter creates the Instance whose object of a kind a competing
-// writer changes.
+// createForCompetingWriter creates the Instance for the competing writer of a kind.
 func (h *harness) createForCompetingWriter(kind string) {
 	h.t.Helper()
 	name := strings.ToLower(kind)
@@ -123,9 +122,9 @@ func (h *harness) createForCompetingWriter(kind string) {
 	h.mustCreate(h.newExternalInstance(name))
 }
 
-// compete runs competing writers concurrently for a while. The operator may only write
-// in response to them. A response may take two writes where a list cannot hold both
-// values, and the status reports the result.
+// compete runs competing writers concurrently for competitionDuration. The operator may
+// only write in response to them. A response may take several writes, including a status
+// update.
 func (h *harness) compete(kinds ...string) {
 	h.t.Helper()
 	writesBefore := len(h.writes.all())
@@ -203,8 +202,8 @@ func (h *harness) competingObject(kind string) *unstructured.Unstructured {
 	return desired
 }
 
-// A competing writer on the Instance removes its status and edits unrelated fields,
-// faster than a reconcile takes.
+// TestCompetingWriterOnInstanceLoses covers a competing writer that removes the Instance's
+// status and edits its annotations more often than the operator can reconcile.
 func TestCompetingWriterOnInstanceLoses(t *testing.T) {
 	h := newHarness(t)
 	h.mustCreate(h.newExternalInstance("acme"))

@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// A connection connects one operator to the API server. While it is cut, every request
-// fails, and pending requests end, including watches.
+// A connection connects one operator to the API server. While it is disconnected, all
+// requests fail, including pending requests and watches.
 type connection struct {
 	mutex        sync.Mutex
 	disconnected bool
@@ -83,7 +83,7 @@ func (c *connection) reconnect() {
 	c.disconnected = false
 }
 
-// A trackedBody is the body of a response. Closing it ends the request.
+// A trackedBody is a response body that calls onClose when it is closed.
 type trackedBody struct {
 	io.ReadCloser
 	onClose func()

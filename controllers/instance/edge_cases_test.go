@@ -23,8 +23,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/problem"
 )
 
-// These tests cover what must never happen: data lost or shared by mistake, keys
-// disclosed or changed, a deletion that hangs.
+// These tests check that data is never lost or shared by mistake, that keys are never
+// disclosed or changed unintentionally, and that deletions never hang.
 
 func TestDeletionKeepsUnadoptedData(t *testing.T) {
 	h := newHarness(t)
@@ -82,8 +82,8 @@ func TestForeignSecretIsNeitherReadNorChanged(t *testing.T) {
 	h.Expect(mustGet(h, "acme-app-default", &corev1.Secret{}).ResourceVersion).To(gomega.Equal(foreignSecret.ResourceVersion))
 }
 
-// TestForeignApplicationSecretDoesNotBlockOthers checks that the other applications get
-// their keys, and that the server gets only those.
+// TestForeignApplicationSecretDoesNotBlockOthers checks that only the applications without
+// a foreign Secret get keys.
 func TestForeignApplicationSecretDoesNotBlockOthers(t *testing.T) {
 	h := newHarness(t)
 	foreign := &corev1.Secret{ObjectMeta: objectMeta(h.namespace, "acme-app-kiosk"), StringData: map[string]string{"key": "foreign"}}
@@ -135,7 +135,7 @@ func TestKeyIsCreatedOnceWithStaleCache(t *testing.T) {
 	h.waitForConditions("acme", "Ready=True Ready")
 	acme := mustGet(h, "acme", &v1alpha1.Instance{})
 	before := mustGet(h, "acme-app-default", &corev1.Secret{}).Data["key"]
-	// This scope has seen none of the owned objects, as right after a restart.
+	// The scope does not contain any owned objects, as right after an operator restart.
 	deps := &h.reconciler.deps
 	s := newScope(deps, acme.DeepCopy(), inventory.New(deps.Clients, acme), time.Now())
 	if err := problem.FirstTransient(s.Run(t.Context())); err != nil && !problem.IsConflict(err) {

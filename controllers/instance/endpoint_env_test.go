@@ -15,7 +15,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// Ready promises clients that the address answers.
+// An Instance must not become ready before its address is reachable.
 
 func TestReadyWaitsForEndpoint(t *testing.T) {
 	h := newHarness(t)
@@ -73,7 +73,7 @@ func TestReadyInstanceIsNotProbedAgain(t *testing.T) {
 	if before == 0 {
 		t.Fatal("the Instance became ready without a probe")
 	}
-	// A read of the endpoints would return none.
+	// From now on, reading the endpoints would return none.
 	if err := h.DeleteAllOf(t.Context(), &discoveryv1.EndpointSlice{}, client.InNamespace(h.namespace)); err != nil {
 		t.Fatal(err)
 	}

@@ -41,8 +41,8 @@ type fakeCluster struct {
 	modelsByImage map[string]map[string][]string
 	// brokenTemplate reports whether the pods of a template never become ready.
 	brokenTemplate func(corev1.PodTemplateSpec) bool
-	// brokenPodStatus is the status of such pods, and deadlinePending keeps their deadline
-	// from passing.
+	// brokenPodStatus is the status of pods of broken templates, and deadlinePending keeps
+	// their progress deadline from being exceeded.
 	brokenPodStatus corev1.PodStatus
 	deadlinePending bool
 	// volumesPending keeps volumes unbound.
@@ -58,7 +58,7 @@ type fakeCluster struct {
 	// probeCount counts the probes of Services.
 	probeCount int
 	ticks      int
-	// interval is the pause between two iterations.
+	// interval is the interval between ticks.
 	interval time.Duration
 }
 
@@ -162,7 +162,7 @@ func (c *fakeCluster) runJobs(ctx context.Context) error {
 	return nil
 }
 
-// runJob returns the result of the server's model check, from modelsByImage.
+// runJob simulates the server's model check with modelsByImage.
 func (c *fakeCluster) runJob(ctx context.Context, job *batchv1.Job) error {
 	container := job.Spec.Template.Spec.Containers[0]
 	code, message := c.checkModels(container.Image, container.Args)
@@ -233,8 +233,8 @@ func finishJob(job *batchv1.Job, succeeded bool) {
 	}
 }
 
-// runWorkloads runs pods and then updates the status of the same Deployments. If a
-// Deployment changed in between, its status stays unchanged until its pods exist.
+// runWorkloads runs pods and then updates the status of the listed Deployments. If a
+// Deployment changes in the meantime, its status is updated only once its pods exist.
 func (c *fakeCluster) runWorkloads(ctx context.Context) error {
 	var deployments appsv1.DeploymentList
 	if err := c.client.List(ctx, &deployments, client.InNamespace(c.namespace)); err != nil {
@@ -272,9 +272,8 @@ func (c *fakeCluster) runDeployments(ctx context.Context, deployments []appsv1.D
 	return nil
 }
 
-// deploymentStatus returns the status of a Deployment whose pods start immediately or,
-// if they are broken, whose earlier pods keep running while the deadline passes
-// immediately.
+// deploymentStatus returns the status of a Deployment. Pods become ready immediately. For
+// a broken template, earlier pods keep running and the deadline is exceeded immediately.
 func (c *fakeCluster) deploymentStatus(deployment *appsv1.Deployment) appsv1.DeploymentStatus {
 	desired := ptr.Deref(deployment.Spec.Replicas, 1)
 	status := appsv1.DeploymentStatus{
@@ -387,8 +386,8 @@ func foreignDatabasePodStatus() corev1.PodStatus {
 	}}}
 }
 
-// unreadyPodStatus returns the status of a pod whose server has been waiting for its
-// database for a while.
+// unreadyPodStatus returns the status of a pod whose server has long been waiting for its
+// database.
 func unreadyPodStatus() corev1.PodStatus {
 	since := metav1.NewTime(time.Now().Add(-time.Minute).Truncate(time.Second))
 	return corev1.PodStatus{
@@ -400,8 +399,8 @@ func unreadyPodStatus() corev1.PodStatus {
 	}
 }
 
-// unschedulablePodStatus returns the status of a pod that no node has accepted for some
-// time.
+// unschedulablePodStatus returns the status of a pod that has been unschedulable for a
+// while.
 func unschedulablePodStatus(age time.Duration) corev1.PodStatus {
 	return corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
 		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
@@ -409,8 +408,8 @@ func unschedulablePodStatus(age time.Duration) corev1.PodStatus {
 	}}}
 }
 
-// updateEndpoints creates an endpoint of the Service with a Deployment's name. The
-// endpoint serves while the Deployment has available pods.
+// updateEndpoints creates or updates an endpoint of the Service with a Deployment's name.
+// The endpoint is ready while the Deployment has available pods.
 func (c *fakeCluster) updateEndpoints(ctx context.Context, deployment *appsv1.Deployment) error {
 	if c.endpointsPaused {
 		return nil
@@ -464,7 +463,7 @@ func (c *fakeCluster) ensureReplicaSet(ctx context.Context, deployment *appsv1.D
 
 // collectGarbage deletes the objects of deleted Instances and removes the finalizers
 // that protect objects in use by pods. It lists the objects before the Instances, so
-// that objects of an Instance created in between are not mistaken for garbage.
+// that it does not delete objects of an Instance created in the meantime.
 func (c *fakeCluster) collectGarbage(ctx context.Context) error {
 	if !c.collectsGarbage {
 		return nil

@@ -20,11 +20,11 @@ type fieldHint struct {
 	first, second any
 	// extraFields are other fields that the spec must set for these values.
 	extraFields map[string]any
-	// noEffectReason explains why the field changes no owned object. It is empty if a change
-	// shows in an owned object.
+	// noEffectReason explains why the field changes no owned object. It is empty if the field
+	// changes an owned object.
 	noEffectReason string
-	// delayReason describes which effect comes only after the Instance is ready. It is empty
-	// if there is no such effect.
+	// delayReason explains why a change takes effect only after the Instance is ready. It is
+	// empty if the change takes effect before.
 	delayReason string
 	// immutable reports whether a rule of a parent forbids changes of the field.
 	immutable bool
@@ -95,7 +95,7 @@ var fieldHints = map[string]fieldHint{
 	"spec.tls.secretRef.name":                {first: "one-tls", second: "other-tls", delayReason: "clients get the new CA bundle first"},
 }
 
-// baseSpecs returns the specs in which fields are set, by kind of storage.
+// baseSpecs returns the base specs for setting fields, by kind of storage.
 func (h *harness) baseSpecs() map[string]map[string]any {
 	models := []any{newObject("id", "service-en")}
 	return map[string]map[string]any{
@@ -151,8 +151,8 @@ func (h *harness) createReferencedObjects() {
 	})
 }
 
-// expandableStorageClass returns the name of the storage class whose volumes can grow.
-// Storage classes are cluster-scoped.
+// expandableStorageClass returns the name of a storage class with expandable volumes. It
+// includes the namespace, because storage classes are cluster-scoped.
 func (h *harness) expandableStorageClass() string { return "growing-" + h.namespace }
 
 func (h *harness) createWatchedSecret(name string, data map[string][]byte) {

@@ -171,8 +171,8 @@ func (f field) withValue(spec map[string]any, value any) (map[string]any, error)
 	return spec, nil
 }
 
-// without returns a copy of a spec that contains the field's parents but not its
-// optional part.
+// without returns a copy of a spec with the field's parents but without the element at
+// removableIndex.
 func (f field) without(spec map[string]any) (map[string]any, error) {
 	spec = runtime.DeepCopyJSON(spec)
 	index := f.removableIndex()
@@ -184,7 +184,7 @@ func (f field) without(spec map[string]any) (map[string]any, error) {
 	return spec, nil
 }
 
-// descend follows the first nodes of the path into a spec and returns the object there.
+// descend follows the first elements of the path and returns the object that they lead to.
 // It creates missing objects with their required fields.
 func (f field) descend(spec map[string]any, nodes int) (map[string]any, error) {
 	current := spec

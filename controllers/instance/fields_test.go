@@ -22,8 +22,7 @@ import (
 )
 
 // These tests set, change, revert and unset every field of the spec in the CRD.
-// Reverting must restore the previous state, and every change must show in an owned
-// object.
+// Reverting must restore the previous state, and every change must change an owned object.
 
 // fieldWorkers is the number of operators that check fields concurrently.
 const fieldWorkers = 4

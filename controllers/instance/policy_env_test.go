@@ -71,9 +71,9 @@ func (h *harness) probeDeploymentImage() string {
 	return probe.Spec.Template.Spec.Containers[0].Image
 }
 
-// TestMutatingPolicyIsReportedAsDrift checks that an Instance behind a policy that
-// rewrites its registry becomes ready, reports the overridden fields, and then causes no
-// writes. A new operator, which has no memory, sends one request.
+// TestMutatingPolicyIsReportedAsDrift checks that an Instance becomes ready, reports the
+// overridden fields, and then causes no writes, although a policy rewrites its image. A
+// restarted operator, which has no record of the drift, sends one request.
 func TestMutatingPolicyIsReportedAsDrift(t *testing.T) {
 	h := newHarness(t)
 	installMutatingPolicy(h)

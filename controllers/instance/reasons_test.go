@@ -19,12 +19,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// conditionsPage documents the conditions for platform teams.
+// conditionsPage is the reference page of conditions.
 const conditionsPage = "../../charts/anamnesis/docs/conditions.md"
 
-// TestEveryReasonIsDocumented checks that the documentation of conditions is complete:
-// it explains every reason that the operator may report, including those of
-// WebhookConfigs, and no others.
+// TestEveryReasonIsDocumented checks that conditionsPage documents every reason of
+// Instances and WebhookConfigs, and no others.
 func TestEveryReasonIsDocumented(t *testing.T) {
 	t.Parallel()
 	used := reasonsInSource(t)
@@ -73,6 +72,7 @@ func reasonsInSource(t *testing.T) map[string]bool {
 	return found
 }
 
+// collectReasonConstants adds the values of reason and condition constants to found.
 func collectReasonConstants(spec *ast.ValueSpec, found map[string]bool) {
 	for i, name := range spec.Names {
 		lower := strings.ToLower(name.Name)

@@ -16,11 +16,11 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// Restored backups often lack the status. The operator must reconstruct all of it and
-// change nothing else.
+// Restored backups often lack the status. The operator must rebuild the status and change
+// nothing else.
 
-// settledInstances maps kinds of settled Instances to how to create them and the
-// conditions that they show.
+// settledInstances maps names of Instances to functions that create and update them and to
+// their expected conditions.
 var settledInstances = map[string]struct {
 	build      func(*harness, string) *v1alpha1.Instance
 	update     func(*v1alpha1.Instance)
@@ -93,9 +93,9 @@ func (h *harness) waitForSettledInstances(names []string) {
 	}
 }
 
-// snapshotWithoutGenerations returns a snapshot without observed generations: a
-// suspended Instance's conditions refer to the generation that was applied, and after a
-// restore to the generation at which they were reconstructed.
+// snapshotWithoutGenerations returns a snapshot without observed generations, because they
+// may change in a restore: the conditions of a suspended Instance refer to the applied
+// generation before a restore and to the current generation afterward.
 func (h *harness) snapshotWithoutGenerations() string {
 	return generationPattern.ReplaceAllString(h.snapshot(), "")
 }

@@ -27,9 +27,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
-// createWithFailedRollout makes an Instance ask for a model whose pods do not become
-// ready, with a given pod status, and waits until the rollout has failed and the last
-// ready template is restored.
+// createWithFailedRollout creates an Instance and requests a model whose pods do not become
+// ready and have the given status. It waits until the rollout has failed and been rolled
+// back.
 func (h *harness) createWithFailedRollout(instance *v1alpha1.Instance, podStatus corev1.PodStatus) {
 	h.t.Helper()
 	h.mustCreate(instance)
@@ -65,8 +65,8 @@ type deploymentHistory struct {
 	models []string
 }
 
-// recordDeployment records the operator's writes to a Deployment from now on, and calls
-// then after each.
+// recordDeployment records the operator's future writes to a Deployment and, if onWrite is
+// not nil, calls it for each write.
 func (h *harness) recordDeployment(name string, onWrite func(context.Context)) *deploymentHistory {
 	h.t.Helper()
 	history := &deploymentHistory{models: []string{servedModels(h, name)}}
@@ -98,7 +98,7 @@ func (h *deploymentHistory) record(request *http.Request) error {
 	return body.Close()
 }
 
-// distinctModels returns the models that pods were asked to serve, in order, without
+// distinctModels returns the models of the applied pod templates, in order and without
 // consecutive duplicates.
 func (h *deploymentHistory) distinctModels() []string {
 	h.mutex.Lock()
@@ -148,7 +148,8 @@ func TestFailedRolloutIsRequeuedWhenRetryIsDue(t *testing.T) {
 	}
 }
 
-// A foreign database is reported in a condition and is not attributed to the server.
+// TestForeignDatabaseIsReported checks that a foreign database is reported in a condition
+// and not attributed to the server.
 func TestForeignDatabaseIsReported(t *testing.T) {
 	h := newHarness(t)
 	h.cluster.update(func(c *fakeCluster) { c.brokenPodStatus = foreignDatabasePodStatus() })
@@ -302,9 +303,8 @@ func TestFailureIsSavedWhenStatusUpdateFails(t *testing.T) {
 	h.waitForRollback("acme")
 }
 
-// TestSavingStateRestartsNoPod checks that state that an earlier operator saved in the
-// status alone is saved on the Deployment without restarting pods, and likewise if the
-// saved state is invalid.
+// TestSavingStateRestartsNoPod checks that missing or invalid state on the Deployment is
+// replaced without restarting pods. An earlier operator saved state in the status only.
 func TestSavingStateRestartsNoPod(t *testing.T) {
 	h := newHarness(t)
 	h.mustCreate(h.newInstance("acme"))

@@ -30,7 +30,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
-// breakModel keeps pods from becoming ready if their models include a version.
+// breakModel keeps pods from becoming ready if they serve a version of a model.
 func (h *harness) breakModel(version string) {
 	h.cluster.update(func(c *fakeCluster) {
 		c.brokenTemplate = func(template corev1.PodTemplateSpec) bool {
@@ -43,8 +43,8 @@ func servedModels(h *harness, name string) string {
 	return mustGet(h, name, &appsv1.Deployment{}).Spec.Template.Annotations[resources.ModelsAnnotation]
 }
 
-// templateHashes returns the pod templates that an Instance's Deployment has had. The
-// generation is unsuitable because it increases with every annotation.
+// templateHashes returns the hashes of all pod templates of an Instance's Deployment. The
+// generation is unsuitable, because it increases with every annotation change.
 func (h *harness) templateHashes(name string) []string {
 	h.t.Helper()
 	var sets appsv1.ReplicaSetList

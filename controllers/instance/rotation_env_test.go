@@ -46,8 +46,7 @@ func requestRotation(value string) func(*harness) {
 	})
 }
 
-// reconcileAt advances the clock to a total time since the test began and triggers a
-// reconcile.
+// reconcileAt sets the clock offset and triggers a reconcile.
 func (h *harness) reconcileAt(total time.Duration) {
 	h.t.Helper()
 	h.clockOffset.Store(int64(total))

@@ -21,18 +21,18 @@ import (
 // A scenario is a sequence of changes to Instances.
 type scenario struct {
 	name string
-	// prepare sets up a new platform for the scenario. If nil, the platform is empty.
+	// prepare creates the initial objects of the scenario. It may be nil.
 	prepare func(*harness)
 	steps   []scenarioStep
 }
 
-// A scenarioStep makes a change and lasts until the change has taken effect.
+// A scenarioStep applies a change and waits until the change has taken effect.
 type scenarioStep struct {
 	apply func(*harness)
 	done  func(*harness) bool
 }
 
-// scenarios are the scenarios to test. Each is about the Instance acme.
+// scenarios lists the scenarios to test. Each scenario changes the Instance acme.
 var scenarios = []scenario{
 	{name: "embedded is created", steps: []scenarioStep{
 		{createInstance(embeddedAcme), hasConditions("Ready=True Ready")},
@@ -233,7 +233,7 @@ func isUpgraded(name string) func(*harness) bool {
 	}
 }
 
-// isDeleted reports whether at most retained data remains of the Instance.
+// isDeleted reports whether all objects of the Instance except retained data are deleted.
 func isDeleted(h *harness) bool {
 	for _, object := range h.managedObjects() {
 		if object.GetLabels()[v1alpha1.InstanceUIDLabel] == "" && strings.HasPrefix(object.GetName(), "acme") {

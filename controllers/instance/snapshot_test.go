@@ -23,10 +23,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/ssa"
 )
 
-// A snapshot is a text that describes the objects of a platform. Two platforms with the
-// same history have the same snapshot: random values and times are replaced by
-// placeholders, each by the same placeholder wherever it occurs, so that references stay
-// recognizable.
+// snapshot renders the objects in the test's namespace as text. The same changes always
+// produce the same snapshot, because random values and times are replaced with
+// placeholders. Equal values have equal placeholders, so that references remain visible.
 func (h *harness) snapshot() string {
 	h.t.Helper()
 	var parts []string
@@ -122,7 +121,7 @@ func dropNondeterministicValues(value any) {
 	}
 }
 
-// placeholders are names for values that vary between runs, in order of first use.
+// placeholders replace values that vary between runs. They are numbered by first use.
 type placeholders struct {
 	byValue map[string]string
 	counts  map[string]int // per kind
@@ -139,8 +138,8 @@ func (p *placeholders) get(kind, value string) string {
 	return p.byValue[value]
 }
 
-// renderSecretData renders the content of a Secret: JSON and short texts unchanged, for
-// normalize to process, and everything else as a placeholder.
+// renderSecretData renders the content of a Secret. It keeps JSON and short texts, which
+// normalize processes, and replaces everything else with placeholders.
 func (p *placeholders) renderSecretData(content map[string][]byte) map[string]any {
 	rendered := map[string]any{}
 	for _, key := range slices.Sorted(maps.Keys(content)) {
@@ -217,8 +216,7 @@ func (h *harness) secretContents() map[string]string {
 }
 
 // renderOwnedObjects renders an Instance's owned objects without the operator's saved
-// state. Keys and certificates, which differ on every run, are replaced by their
-// purpose.
+// state. It replaces keys and certificates, which differ between runs, with placeholders.
 func (h *harness) renderOwnedObjects(name string) string {
 	h.t.Helper()
 	var parts []string
@@ -253,9 +251,8 @@ func removeCABundle(object client.Object) {
 	}
 }
 
-// replaceIssuedCertificate replaces certificates that the operator issued by their DNS
-// names. The other CAs that clients trust depend on which certificates were served
-// before.
+// replaceIssuedCertificate replaces certificates that the operator issued with their DNS
+// names. It also removes the CA bundle, which depends on earlier certificates.
 func (h *harness) replaceIssuedCertificate(secret *corev1.Secret, instance string) {
 	h.t.Helper()
 	certificate := parseCertificate(h.t, secret.Data[corev1.TLSCertKey])

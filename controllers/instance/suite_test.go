@@ -70,7 +70,7 @@ func testScheme(t testing.TB) *runtime.Scheme {
 	return scheme
 }
 
-// A harness is an operator and a fake cluster in a namespace of their own for one test.
+// A harness runs an operator and a fake cluster in a separate namespace for one test.
 type harness struct {
 	*gomega.WithT
 	t testing.TB
@@ -185,7 +185,7 @@ func (h *harness) runManager(manager ctrl.Manager, options Options) {
 		h.t.Fatal(err)
 	}
 	done := make(chan error, 1)
-	// Goroutines started by the manager inherit the label, by which goroutineCount counts.
+	// Goroutines started by the manager inherit the label that goroutineCount matches.
 	go pprof.Do(ctx, pprof.Labels("namespace", h.namespace), func(ctx context.Context) { done <- manager.Start(ctx) })
 	h.stop = sync.OnceFunc(func() {
 		cancel()
@@ -196,8 +196,7 @@ func (h *harness) runManager(manager ctrl.Manager, options Options) {
 	h.t.Cleanup(h.stop)
 }
 
-// A writeRecorder counts write requests at the transport, so that it misses none. It
-// counts events separately.
+// A writeRecorder records all write requests at the transport, except events.
 type writeRecorder struct {
 	mutex      sync.Mutex
 	requests   []string
@@ -250,8 +249,8 @@ func (h *harness) mustCreate(object client.Object) {
 	}
 }
 
-// newInstance returns a valid Instance with embedded storage that has not been created
-// yet.
+// newInstance returns a valid Instance with embedded storage. It does not create the
+// Instance.
 func (h *harness) newInstance(name string) *v1alpha1.Instance {
 	return &v1alpha1.Instance{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: h.namespace},
@@ -374,8 +373,8 @@ func (h *harness) triggerReconcile(name string) {
 	h.Eventually(h.reconcileCount).Should(gomega.BeNumerically(">", before))
 }
 
-// waitUntilIdle waits until the operator has been idle for a while: no reconcile ended,
-// none read the clock, and no write was sent. Completed reconciles alone do not suffice,
+// waitUntilIdle waits until the operator has been idle for a while: no reconcile completed
+// or read the clock, and no write was sent. Counting completed reconciles is not enough,
 // because on a busy machine a reconcile may take longer than the idle period.
 func (h *harness) waitUntilIdle() {
 	h.t.Helper()
@@ -399,9 +398,9 @@ func (h *harness) waitUntilIdleFor(duration time.Duration) {
 	}).Should(gomega.BeTrue())
 }
 
-// expectNoWritesWhenSettled waits until a reconcile of the Instance writes nothing. One
-// reconcile may still write, because a cluster that responds late seems idle until it
-// does. An operator that writes on every reconcile never settles.
+// expectNoWritesWhenSettled checks that one of three reconciles of the Instance writes
+// nothing. The first reconciles may write, because a slow cluster may seem idle before the
+// Instance has settled.
 func (h *harness) expectNoWritesWhenSettled(name string) {
 	h.t.Helper()
 	var diff string

@@ -15,8 +15,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/controlplanetest"
 )
 
-// watchObjects calls look for every state of the objects of a kind from now on,
-// including short-lived ones, until stop. It starts with the existing objects.
+// watchObjects calls observe for the existing objects of a kind and for every later
+// change, including short-lived states, until stop is called.
 func (h *harness) watchObjects(list client.ObjectList, observe func(runtime.Object)) (stop func()) {
 	h.t.Helper()
 	watcher, err := client.NewWithWatch(controlplanetest.Get(h.t).AdminConfig(), client.Options{Scheme: testScheme(h.t)})
@@ -42,7 +42,7 @@ func (h *harness) watchObjects(list client.ObjectList, observe func(runtime.Obje
 	}
 }
 
-// goroutineCount returns the number of goroutines of this platform's operators.
+// goroutineCount returns the number of goroutines of the test's operators.
 func (h *harness) goroutineCount() int {
 	h.t.Helper()
 	var profile bytes.Buffer
@@ -53,7 +53,7 @@ func (h *harness) goroutineCount() int {
 	for line := range strings.Lines(profile.String()) {
 		if before, _, isGroup := strings.Cut(line, " @ "); isGroup {
 			if _, err := fmt.Sscan(before, &count); err != nil {
-				count = 0 // the first line, which holds the total
+				count = 0 // the first line contains the total
 			}
 		}
 		if strings.HasPrefix(line, "# labels:") && strings.Contains(line, `"`+h.namespace+`"`) {

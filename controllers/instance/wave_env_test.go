@@ -61,14 +61,13 @@ func (h *harness) triggerReconciles(names []string) {
 	h.waitUntilIdle()
 }
 
-// expectNoWritesSince checks that waiting Instances are not written to.
+// expectNoWritesSince checks that no write was sent since the given writes.
 func (h *harness) expectNoWritesSince(before []string) {
 	h.t.Helper()
 	h.Expect(h.writes.all()[len(before):]).To(gomega.BeEmpty(), "waiting Instances must cause no writes")
 }
 
-// serverImages returns the image that an Instance is pinned to and the image of its
-// pods.
+// serverImages returns the pinned image of an Instance and the image of its pods.
 func (h *harness) serverImages(name string) (pinned, running string) {
 	h.t.Helper()
 	pinned = mustGet(h, name, &v1alpha1.Instance{}).Status.Server.Image
@@ -247,7 +246,7 @@ func TestInstanceIsUpgradedWhenSpecAllows(t *testing.T) {
 	h.waitForConditions("windowed", "Ready=True Ready", "ServerCurrent=False OutsideWindow")
 	h.Expect(h.conditionMessage("windowed", "ServerCurrent")).To(gomega.ContainSubstring(fmt.Sprintf("opens at %s", later.Truncate(time.Minute).Format(time.RFC3339))))
 	waiting := []string{"paused", "suspended", "windowed"}
-	h.triggerReconciles(waiting) // this also writes the rollout deadline as the client does
+	h.triggerReconciles(waiting) // the client's first update also sets the rollout deadline, which changes the spec
 	before := h.writes.all()
 	h.triggerReconciles(waiting)
 	h.expectNoWritesSince(before)

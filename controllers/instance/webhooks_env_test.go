@@ -78,7 +78,8 @@ func (h *harness) operatorCredential() (credential struct {
 	return credential
 }
 
-// TestOperatorIsAnApplication checks that servers have an application for the operator, whose key is kept and rotated like any other and published nowhere else.
+// TestOperatorIsAnApplication checks that servers have an application for the operator,
+// with a key that is kept and rotated like any other key but is not published.
 func TestOperatorIsAnApplication(t *testing.T) {
 	h := newHarness(t)
 	h.mustCreate(h.newInstance("acme"))

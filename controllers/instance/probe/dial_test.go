@@ -16,7 +16,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/pki"
 )
 
-// issue returns a certificate like an Instance's own.
+// issue returns a server certificate from a new CA.
 func issue(t *testing.T, names ...string) pki.KeyPair {
 	t.Helper()
 	pair, err := pki.NewAuthority(time.Now())

@@ -12,12 +12,12 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// An argoApplication is an application of Argo CD that tracks by label, which was
-// its default up to version 2. Its rules, as its documentation and its source
-// say them (resource tracking, GetManagedLiveObjs, pruneObject, shouldBeDeleted):
+// An argoApplication simulates an Argo CD application with label tracking, the default
+// up to version 2. It implements the rules in Argo CD's documentation and source code
+// (resource tracking, GetManagedLiveObjs, pruneObject, shouldBeDeleted):
 //
-//   - A live object is the application's when the label carries the
-//     application's name and the object has no owner, whatever created it.
+//   - The application manages every live object without an owner whose label
+//     contains the application's name, no matter who created the object.
 //   - A sync with pruning deletes the application's objects that are not in the
 //     repository, except objects annotated with Prune=false.
 //   - Deleting an application deletes its objects, except objects annotated with
@@ -67,7 +67,7 @@ func TestArgoCDIgnoresOwnedObjects(t *testing.T) {
 }
 
 // TestArgoCDPrunesUnownedObjects checks that the simulated rules are effective: without
-// its owner and its annotations, every object would be pruned because of its label.
+// owner and annotations, Argo CD prunes every object with the label.
 func TestArgoCDPrunesUnownedObjects(t *testing.T) {
 	t.Parallel()
 	in := embeddedInput()

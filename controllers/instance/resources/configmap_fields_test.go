@@ -14,8 +14,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// TestConfigurationHasFieldsOfSpec checks that sections of the spec that are copied into
-// the server's configuration have the same fields there, so that none is forgotten.
+// TestConfigurationHasFieldsOfSpec checks that the server's configuration has all fields of
+// the spec's sections that are copied into it.
 func TestConfigurationHasFieldsOfSpec(t *testing.T) {
 	t.Parallel()
 	for _, section := range []struct{ spec, config reflect.Type }{
@@ -33,7 +33,7 @@ func TestConfigurationHasFieldsOfSpec(t *testing.T) {
 	}
 }
 
-// fieldNames returns the names of a struct's fields in files, sorted.
+// fieldNames returns the encoded names of a struct's fields, sorted.
 func fieldNames(t reflect.Type, tag string) []string {
 	var names []string
 	for field := range t.Fields() {

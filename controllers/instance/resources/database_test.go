@@ -202,10 +202,10 @@ func clearPostgresEnv(setenv func(name, value string), home string) {
 	setenv("HOME", home)
 }
 
-// compareWithServer compares the parser with pgx, which the server connects with: it
-// must accept what pgx accepts with the same result, and must not count a connection as
-// verified that pgx would not verify. Errors come from a fixed set, so that none
-// contains a part of a URL.
+// compareWithServer compares the parser with pgx, which the server uses: the parser must
+// return the same ports for every URL that pgx accepts, and must not accept a connection
+// that pgx would not verify. All errors are constants, so that none contains a part of a
+// URL.
 func compareWithServer(t rapid.TB, text string) {
 	t.Helper()
 	ports, err := DatabasePortsFromURL(text)
@@ -271,8 +271,8 @@ func serverPorts(server []*pgconn.FallbackConfig) []int32 {
 	return slices.Compact(ports)
 }
 
-// isVerified reports whether every connection that leaves the machine verifies that the
-// server is the one named in the URL.
+// isVerified reports whether every remote connection verifies the server's certificate and
+// hostname.
 func isVerified(server []*pgconn.FallbackConfig) bool {
 	return !slices.ContainsFunc(server, func(config *pgconn.FallbackConfig) bool {
 		network, _ := pgconn.NetworkAddress(config.Host, config.Port)

@@ -203,8 +203,8 @@ func TestServerArguments(t *testing.T) {
 	}
 }
 
-// TestGracePeriodExceedsDrainPeriod checks that the kubelet does not kill a server that
-// still drains.
+// TestGracePeriodExceedsDrainPeriod checks that the kubelet does not kill a draining
+// server.
 func TestGracePeriodExceedsDrainPeriod(t *testing.T) {
 	t.Parallel()
 	if terminationGracePeriod < drainPeriod+drainPeriod {

@@ -58,7 +58,7 @@ func withReplicas(replicas int32) func(*v1alpha1.Instance) {
 	return func(instance *v1alpha1.Instance) { instance.Spec.Replicas = replicas }
 }
 
-// assertYAML compares an object, as it would be sent, with the expected YAML.
+// assertYAML compares the JSON encoding of an object with the expected YAML.
 func assertYAML(t *testing.T, object any, want string) {
 	t.Helper()
 	if diff := cmp.Diff(parseYAML(t, want), toMap(t, object)); diff != "" {
@@ -66,7 +66,7 @@ func assertYAML(t *testing.T, object any, want string) {
 	}
 }
 
-// toMap returns an object as it would be sent.
+// toMap returns the JSON encoding of an object as a map.
 func toMap(t *testing.T, object any) map[string]any {
 	t.Helper()
 	encoded, err := json.Marshal(object)
@@ -76,7 +76,7 @@ func toMap(t *testing.T, object any) map[string]any {
 	return parseYAML(t, string(encoded))
 }
 
-// decode decodes an object as it would be sent into the API type.
+// decode decodes the JSON encoding of an object into the API type.
 func decode(t *testing.T, object, into any) {
 	t.Helper()
 	encoded, err := json.Marshal(object)

@@ -93,8 +93,8 @@ func TestBuildApplicationSecret(t *testing.T) {
 	}
 }
 
-// TestOperatorApplicationIsIncluded checks that servers get an application for the operator, with its own key and the minimal scopes, and that users do not see
-// it.
+// TestOperatorApplicationIsIncluded checks that servers have an application for the
+// operator, with its own key and minimal scopes, and that Applications omits it.
 func TestOperatorApplicationIsIncluded(t *testing.T) {
 	t.Parallel()
 	keys := map[string]pki.ApplicationKeys{"default": {Current: "k1"}, OperatorApplicationName: {Current: "k2", Additional: []string{"k1"}}}

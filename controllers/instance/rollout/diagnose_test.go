@@ -20,8 +20,8 @@ const (
 	instanceCause = v1alpha1.FailureReasonInstance
 )
 
-// waitingPod returns a pod whose container has not been started for some time and after
-// some restarts.
+// waitingPod returns a pod whose container has been waiting since the pod started, with a
+// number of restarts.
 func waitingPod(reason string, age time.Duration, restarts int32) corev1.Pod {
 	started := metav1.NewTime(noon.Add(-age))
 	return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "acme-1"}, Status: corev1.PodStatus{

@@ -16,7 +16,7 @@ import (
 
 const deadline = 10 * time.Minute
 
-// provenStatus returns the saved state of an Instance that was ready with a template.
+// healthyStatus returns the saved state of an Instance that was ready with a template.
 func healthyStatus(lastReady string) v1alpha1.RolloutStatus {
 	return v1alpha1.RolloutStatus{LastReady: lastReady, LastHealthyServer: pin, LastHealthyAt: statusTime(noon.Add(-24 * time.Hour))}
 }
@@ -183,8 +183,8 @@ type simulation struct {
 	// healthyTemplates are the templates that become ready, except during an outage.
 	healthyTemplates map[string]bool
 	outage           bool
-	// liveSince is when the live template was written, and wasReady reports whether its pods
-	// have been ready since.
+	// liveSince is when the live template was applied, and wasReady reports whether its pods
+	// have been ready since then.
 	liveSince time.Time
 	wasReady  bool
 	everReady map[string]bool

@@ -31,8 +31,8 @@ func TestRetryDelay(t *testing.T) {
 	}
 }
 
-// TestRetryDelayIncreases checks that no delay is shorter than the previous one or
-// longer than twice the previous one, and that a disruptive retry never comes sooner.
+// TestRetryDelayIncreases checks that delays never decrease and at most double, and that
+// the delay of a disruptive retry is never shorter.
 func TestRetryDelayIncreases(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

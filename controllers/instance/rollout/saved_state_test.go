@@ -99,8 +99,8 @@ func TestSavedStateRoundTrip(t *testing.T) {
 	})
 }
 
-// FuzzLoadState checks that for any annotation value, the state is either the decoded
-// one or the status's, and can be encoded again.
+// FuzzLoadState checks that, for any annotation value, LoadState returns the decoded state
+// or the state from the status, and that the state can be encoded again.
 func FuzzLoadState(f *testing.F) {
 	for _, text := range []string{"", "{}", "null", `{"server":{"image":"i"},"failedAt":"2026-11-21T12:00:00Z"}`, `{"server":{"image":"i"},"tries":-1e9}`} {
 		f.Add(text)

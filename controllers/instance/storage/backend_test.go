@@ -10,7 +10,7 @@ import (
 )
 
 // TestEveryStorageKindHasBackend checks that every kind of storage in the API has a
-// backend. Otherwise its data would have no storage.
+// backend.
 func TestEveryStorageKindHasBackend(t *testing.T) {
 	t.Parallel()
 	if backend := ForInstance(&v1alpha1.Instance{}); backend != nil {
