@@ -17,7 +17,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/resources"
 )
 
-// Encrypted data is unreadable without the server's keysets.
+// These tests check that keysets are never lost, because encrypted data is unreadable
+// without them.
 
 func TestLostKeysetsAreNotRegenerated(t *testing.T) {
 	for name, lose := range map[string]func(*harness){

@@ -22,13 +22,13 @@ import (
 	"github.com/anamnesis-dev/anamnesis/controllers/instance/rollout"
 )
 
-// The operator may be killed at any moment, and its replacement knows only the state on
-// the API server. Each scenario runs once without a kill, and then once for each of its
-// writes with an operator that is killed right before that write: the final state must
-// be the same, and no published key may have changed.
+// The operator may be killed at any time, and its replacement knows only the state on the
+// API server. Each scenario runs once without a kill, and then once for each write with an
+// operator that is killed right before that write. The final state must be the same, and
+// no published key may change.
 
-// soakDuration returns how long to try kills. It is zero in CI, which runs a fraction of
-// them; see hack/soak.sh.
+// soakDuration returns how long to run the kill tests. It is zero in CI, which runs only a
+// fraction of the kills; see hack/soak.sh.
 func soakDuration(t *testing.T) time.Duration {
 	t.Helper()
 	text := os.Getenv("ANAMNESIS_SOAK")
@@ -152,8 +152,8 @@ func (s scenario) runKilled(t *testing.T, write int, uninterrupted scenarioResul
 	checkKeys(t, before, secretsAtKill, h.secretContents(), uninterrupted.changedSecrets)
 }
 
-// pendingStep describes what a step waits for, and returns an empty string once the step
-// has taken effect.
+// pendingStep returns a description of a step that has not taken effect yet, or an empty
+// string once it has.
 func (h *harness) pendingStep(step scenarioStep) string {
 	h.t.Helper()
 	if step.done(h) {
@@ -176,8 +176,8 @@ func checkKeys(t *testing.T, before, atKill, now map[string]string, renewed map[
 
 var errKilled = errors.New("the operator was killed")
 
-// killBeforeWrite kills the operator right before its n-th write from now. No later
-// request of the operator reaches the API server.
+// killBeforeWrite kills the operator right before its n-th write from now on: that write
+// and all later requests do not reach the API server.
 func (h *harness) killBeforeWrite(n int) (killed chan struct{}) {
 	killed = make(chan struct{})
 	writes := 0
@@ -195,8 +195,8 @@ func (h *harness) killBeforeWrite(n int) (killed chan struct{}) {
 	return killed
 }
 
-// replaceOperator starts a replacement for a killed operator and returns the Secret
-// contents in between.
+// replaceOperator replaces a killed operator and returns the Secret contents before the
+// replacement starts.
 func (h *harness) replaceOperator() (secrets map[string]string) {
 	h.t.Helper()
 	h.stop()
@@ -206,8 +206,8 @@ func (h *harness) replaceOperator() (secrets map[string]string) {
 	return secrets
 }
 
-// watchTemplates watches the Deployments of the platform and returns a function that
-// lists their pod templates since, in order.
+// watchTemplates watches the Deployments in the test's namespace. It returns a function
+// that stops the watch and returns the observed pod templates, in order.
 func (h *harness) watchTemplates() (templates func() []string) {
 	h.t.Helper()
 	history := map[string][]string{}

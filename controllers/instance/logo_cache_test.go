@@ -36,8 +36,8 @@ func (r *configMapReader) Get(_ context.Context, _ client.ObjectKey, into client
 	return nil
 }
 
-// TestLogoIsReadOnceUntilItChanges checks that, across reconciles, the logo is read once
-// until it or the configuration changes, whether it was accepted or not.
+// TestLogoIsReadOnceUntilItChanges checks that reconciles read an accepted or rejected logo
+// only once until the logo or the configuration changes.
 func TestLogoIsReadOnceUntilItChanges(t *testing.T) {
 	t.Parallel()
 	const good, other = "<svg xmlns='http://www.w3.org/2000/svg'/>", "<svg xmlns='http://www.w3.org/2000/svg'><g/></svg>"

@@ -25,7 +25,7 @@ func withSenders(smtp, sms string) func(*v1alpha1.Instance) {
 	}
 }
 
-// notificationFiles returns the files that acme's server sends messages with.
+// notificationFiles returns the files in acme's notifications Secret.
 func (h *harness) notificationFiles() map[string]string {
 	h.t.Helper()
 	files := map[string]string{}

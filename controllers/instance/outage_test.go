@@ -18,7 +18,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/api/v1alpha1"
 )
 
-// An API server outage in the middle of a reconcile only delays the desired state.
+// TestAPIServerOutageOnlyDelaysReconciles checks that an API server outage in the middle
+// of a reconcile only delays the desired state.
 
 func TestAPIServerOutageOnlyDelaysReconciles(t *testing.T) {
 	outage := max(soakDuration(t), 10*time.Second)
@@ -62,7 +63,7 @@ func TestAPIServerOutageOnlyDelaysReconciles(t *testing.T) {
 	h.Eventually(h.goroutineCount).Should(gomega.BeNumerically("<=", before+before/10), "goroutines, %d before", before)
 }
 
-// disconnectAtNextWrite cuts the connection at the operator's next write.
+// disconnectAtNextWrite disconnects the operator at its next write.
 func (h *harness) disconnectAtNextWrite() {
 	connection := h.connection
 	h.writes.rejectWrites(func(*http.Request) error {

@@ -25,8 +25,8 @@ func (failingReader) List(context.Context, client.ObjectList, ...client.ListOpti
 	return errCacheUnavailable
 }
 
-// TestNothingIsCreatedWithoutServerDecision checks that a reconcile ends if no server
-// build can be chosen, because all other objects depend on it.
+// TestNothingIsCreatedWithoutServerDecision checks that a reconcile ends if the server
+// build cannot be selected, because all other objects depend on it.
 func TestNothingIsCreatedWithoutServerDecision(t *testing.T) {
 	t.Parallel()
 	instance := &v1alpha1.Instance{}

@@ -144,7 +144,8 @@ func TestServerResources(t *testing.T) {
 	}
 }
 
-// The Go runtime's memory limit is a fraction of the container's limit.
+// TestServerMemory checks that the Go runtime's memory limit is a fraction of the
+// container's limit.
 func TestServerMemory(t *testing.T) {
 	t.Parallel()
 	limits := func(list corev1.ResourceList) *corev1.ResourceRequirements {
