@@ -38,7 +38,7 @@ func main() {
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger)
 	if err := run(ctrl.SetupSignalHandler(), config); err != nil {
-		logger.Error(err, "operator failed")
+		logger.Error(err, "failed to run operator")
 		os.Exit(1)
 	}
 }

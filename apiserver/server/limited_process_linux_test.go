@@ -83,11 +83,11 @@ func (p *limitedProcess) readLog(said io.Reader, listens chan<- struct{}) {
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var line struct{ Msg, Listen, Admin string }
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "request" {
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "handled request" {
 			continue
 		}
 		_, _ = p.log.Write(append(lines.Bytes(), '\n'))
-		if line.Msg == "serving" {
+		if line.Msg == "server started" {
 			p.tenant, p.admin = line.Listen, line.Admin
 			close(listens)
 		}

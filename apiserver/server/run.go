@@ -135,7 +135,7 @@ func (p *process) serve(ctx context.Context) error {
 	work.Go(tenant.serve)
 	work.Go(admin.serve)
 	p.startBackground(failed, work)
-	p.log.Info("serving", "instance", p.InstanceID, "url", p.InstanceURL, "models", p.releaseNames(),
+	p.log.Info("server started", "instance", p.InstanceID, "url", p.InstanceURL, "models", p.releaseNames(),
 		"listen", tenant.address(), "admin", admin.address())
 	p.reportStarted(tenant.address(), admin.address())
 	select {
@@ -175,7 +175,7 @@ func (p *process) onStorageUp(ctx context.Context) {
 // waitForDrain keeps serving for the drain period, while readiness fails and clients are
 // asked to reconnect elsewhere.
 func (p *process) waitForDrain(ctx context.Context, tenant *listeningServer) {
-	p.log.Info("leaving", "drain", p.drainPeriod.String())
+	p.log.Info("draining connections", "period", p.drainPeriod.String())
 	p.draining.Store(true)
 	if tenant.connections != nil {
 		tenant.connections.Drain()
@@ -234,7 +234,7 @@ func (p *process) refreshReleases(ctx context.Context) {
 		}
 		changed, err := p.library.Refresh()
 		if changed {
-			p.log.Info("served releases changed", "models", p.releaseNames())
+			p.log.Info("loaded releases", "models", p.releaseNames())
 		}
 		switch {
 		case err == nil:

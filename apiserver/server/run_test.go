@@ -286,7 +286,7 @@ func TestStorageUnavailableAtStart(t *testing.T) {
 	if metrics := mustSend(t, c, "GET", "http://"+r.admin+"/metrics", "").body; !strings.Contains(metrics, "anamnesis_storage_up 0") {
 		t.Error("the metrics do not say that storage is down")
 	}
-	eventually(t, "the log says that storage is down", func() bool { return strings.Contains(r.log.String(), "storage is down") })
+	eventually(t, "the log reports that storage is down", func() bool { return strings.Contains(r.log.String(), "storage became unavailable") })
 	for _, text := range []string{ready.body, r.log.String()} {
 		if strings.Contains(text, "my-secret") {
 			t.Errorf("the text contains the password: %s", text)

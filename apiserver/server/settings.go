@@ -174,7 +174,7 @@ func (p *process) newNotifier() *notify.Notifier {
 	for _, source := range notifier.Sources() {
 		if err := source.Load(); err != nil {
 			p.metrics.RecordReload(source.Name, err)
-			p.log.Error("failed to load notification settings; the channel is disabled", "flag", "--notifications-dir", "error", err)
+			p.log.Error("failed to load notification settings; messages on this channel are dropped", "channel", source.Name, "flag", "--notifications-dir", "error", err)
 		}
 		p.settings.sources = append(p.settings.sources, source)
 	}

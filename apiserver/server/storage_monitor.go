@@ -114,12 +114,12 @@ func (k *storageMonitor) setStatus(ctx context.Context, err error) {
 	k.reportUp(err == nil)
 	switch {
 	case err == nil && before != nil:
-		k.log.Info("storage is up")
+		k.log.Info("storage became available")
 		limited, cancel := context.WithTimeout(ctx, pingTimeout)
 		defer cancel()
 		k.onUp(limited)
 	case err != nil && (before == nil || before.Error() != err.Error()):
-		k.log.Error("storage is down", "error", err)
+		k.log.Error("storage became unavailable", "error", err)
 	}
 }
 

@@ -142,8 +142,8 @@ func TestStorageMonitor(t *testing.T) {
 			messages = append(messages, message)
 		}
 		want := []string{
-			`"storage is down" error="connection refused"`, `"storage is up"`,
-			`"storage is down" error="connection reset"`, `"storage is up"`,
+			`"storage became unavailable" error="connection refused"`, `"storage became available"`,
+			`"storage became unavailable" error="connection reset"`, `"storage became available"`,
 		}
 		if diff := cmp.Diff(want, messages); diff != "" {
 			t.Errorf("the log, one line for each change (-want +got)\n%s", diff)

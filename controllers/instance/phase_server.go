@@ -22,7 +22,7 @@ func (s *scope) pinServer(ctx context.Context) error {
 	status := &s.Instance.Status
 	saved, err := rollout.LoadState(s.Objects.Deployment(), *status)
 	if err != nil {
-		log.FromContext(ctx).Error(err, "failed to read the saved rollout state, using the status instead")
+		log.FromContext(ctx).Error(err, "failed to read the saved rollout state; using the status instead")
 	}
 	status.Server, status.Rollout = saved.Server, saved.RolloutStatus
 	decision, err := s.ServerRollout.Decide(ctx, s.Instance)

@@ -3,6 +3,7 @@
 package namespaces
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -65,11 +66,11 @@ func (h *Health) Report(namespace, part, problem string) {
 func (h *Health) publish(namespace, summary string) {
 	if summary == "" {
 		h.accessible.WithLabelValues(namespace).Set(1)
-		h.log.Info("namespace recovered", "namespace", namespace)
+		h.log.Info("watching namespace again", "namespace", namespace)
 		return
 	}
 	h.accessible.WithLabelValues(namespace).Set(0)
-	h.log.Info("namespace became unhealthy; continuing with the others", "namespace", namespace, "problem", summary)
+	h.log.Error(errors.New(summary), "failed to watch namespace; continuing with the others", "namespace", namespace)
 }
 
 // summary describes the problems of a namespace without the affected parts, so that ten

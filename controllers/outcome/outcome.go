@@ -103,7 +103,7 @@ func (t *Tracker) Count(outcome Outcome) {
 func (t *Tracker) RetryConflict(ctx context.Context, request ctrl.Request, result ctrl.Result, err error) (ctrl.Result, error) {
 	if problem.IsConflict(err) {
 		t.Count(Conflict)
-		log.FromContext(ctx).V(1).Info("encountered a write conflict, retrying", "error", err.Error())
+		log.FromContext(ctx).V(1).Info("retrying after write conflict", "error", err.Error())
 		return ctrl.Result{RequeueAfter: t.conflictBackoff.When(request)}, nil
 	}
 	t.conflictBackoff.Forget(request)

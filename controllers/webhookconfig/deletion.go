@@ -42,7 +42,7 @@ func (s *scope) reconcileDelete(ctx context.Context) error {
 		message := fmt.Sprintf("subscription %s of Instance %s could not be deleted within %s and is orphaned: %v; delete it through the API once the Instance is reachable",
 			s.config.Status.ID, s.config.Spec.InstanceRef.Name, deletionTimeout, err)
 		s.recordEvent(corev1.EventTypeWarning, reasonSubscriptionOrphaned, message)
-		log.FromContext(ctx).Info("subscription orphaned", "reason", reasonSubscriptionOrphaned, "message", message)
+		log.FromContext(ctx).Info("orphaned subscription", "reason", reasonSubscriptionOrphaned, "message", message)
 	}
 	before := s.config.DeepCopy()
 	controllerutil.RemoveFinalizer(s.config, v1alpha1.SubscriptionFinalizer)

@@ -213,7 +213,7 @@ func (h handlers) handleError(w http.ResponseWriter, r *http.Request, err error)
 
 // internalError responds with an internal error and logs the cause.
 func (h handlers) internalError(w http.ResponseWriter, r *http.Request, err error) {
-	h.Log.ErrorContext(r.Context(), "request failed", "requestId", middleware.RequestInfoFrom(r.Context()).RequestID, "error", err)
+	h.Log.ErrorContext(r.Context(), "failed to handle request", "requestId", middleware.RequestInfoFrom(r.Context()).RequestID, "error", err)
 	const detail = "internal error; the server log has details under the X-Request-Id of this response"
 	if r.URL.Path == tokenPath {
 		writeOAuthError(w, http.StatusInternalServerError, contract.OAuthErrorErrorServerError, detail)

@@ -34,7 +34,7 @@ func LogRequests(log *slog.Logger, observer Observer) func(http.Handler) http.Ha
 					status = http.StatusOK
 				}
 				observer.Observe(call.Endpoint, status, duration)
-				log.LogAttrs(r.Context(), slog.LevelInfo, "request",
+				log.LogAttrs(r.Context(), slog.LevelInfo, "handled request",
 					slog.String("requestId", call.RequestID),
 					slog.String("endpoint", call.Endpoint),
 					slog.Int("status", status),

@@ -102,7 +102,7 @@ func TestInternalErrorPages(t *testing.T) {
 		broken := c.handlerWith(func(o *page.Options) { o.Surveys = failingSurveys{c.surveys, test.err} })
 		requestPage(broken, http.MethodGet, "/survey/"+made.ID+"/questions/0", token).expect(t, test.status, test.says)
 	}
-	if lines := strings.Count(c.log.String(), "page request failed"); lines != 1 {
+	if lines := strings.Count(c.log.String(), "failed to handle page request"); lines != 1 {
 		t.Errorf("the log has %d lines about faults:\n%s", lines, c.log.String())
 	}
 }

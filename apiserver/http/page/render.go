@@ -133,7 +133,7 @@ func (h *handlers) writePage(w http.ResponseWriter, r *http.Request, status int,
 	f.Look, f.Script = h.themes.current(), scriptURL
 	var text bytes.Buffer
 	if err := templates[f.Name].ExecuteTemplate(&text, "frame", f); err != nil {
-		h.Log.LogAttrs(r.Context(), slog.LevelError, "failed to write page",
+		h.Log.LogAttrs(r.Context(), slog.LevelError, "failed to render page",
 			slog.String("requestId", middleware.RequestInfoFrom(r.Context()).RequestID), slog.String("page", f.Name), slog.String("error", err.Error()))
 		http.Error(w, f.Words.Text("broken.title"), http.StatusInternalServerError)
 		return
@@ -197,7 +197,7 @@ func (h *handlers) handleError(w http.ResponseWriter, r *http.Request, err error
 		middleware.SetBusyRetryAfter(w)
 		h.renderBusy(w, r)
 	default:
-		h.Log.LogAttrs(r.Context(), slog.LevelError, "page request failed",
+		h.Log.LogAttrs(r.Context(), slog.LevelError, "failed to handle page request",
 			slog.String("requestId", middleware.RequestInfoFrom(r.Context()).RequestID), slog.String("error", err.Error()))
 		h.renderNotice(w, r, http.StatusInternalServerError, "broken")
 	}

@@ -90,7 +90,7 @@ func (a *API) handleError(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	}
 	id := middleware.RequestInfoFrom(r.Context()).RequestID
-	a.log.LogAttrs(r.Context(), slog.LevelError, "request failed",
+	a.log.LogAttrs(r.Context(), slog.LevelError, "failed to handle request",
 		slog.String("requestId", id), slog.Any("error", err))
 	WriteError(w, http.StatusInternalServerError, "internal error; the server log has details under request id "+id)
 }

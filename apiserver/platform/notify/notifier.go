@@ -99,7 +99,7 @@ func (n *Notifier) drop(ctx context.Context, message Message, err error) {
 	if n.queues[message.Channel] != nil { // otherwise the channel is unknown
 		n.options.OnOutcome(message.Channel, Dropped)
 	}
-	n.options.Log.ErrorContext(ctx, "message dropped", "channel", message.Channel, "error", err)
+	n.options.Log.ErrorContext(ctx, "dropped message", "channel", message.Channel, "error", err)
 }
 
 // Run sends messages until ctx is done. Then it drains the queues for a limited time.
@@ -147,7 +147,7 @@ type LogSender struct{ Log *slog.Logger }
 // Send implements Sender.
 func (s LogSender) Send(ctx context.Context, message Message) error {
 	letter := message.render()
-	s.Log.InfoContext(ctx, "message not sent in development mode",
+	s.Log.InfoContext(ctx, "logged message instead of sending it",
 		"channel", message.Channel, "to", message.Recipient, "subject", letter.subject, "text", letter.text)
 	return nil
 }

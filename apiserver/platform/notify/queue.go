@@ -54,9 +54,9 @@ type queuedMessage struct {
 }
 
 // NewQueue returns a queue, which sends once Run is called. It reports the outcome of
-// each message to tell and logs the reasons of failures, without recipient and code.
-func NewQueue(channel Channel, sender Sender, tell func(Outcome), log *slog.Logger) *Queue {
-	return &Queue{channel: channel, sender: sender, onOutcome: tell, log: log, pending: make(chan queuedMessage, queueCapacity)}
+// each message to onOutcome and logs failures without recipient and code.
+func NewQueue(channel Channel, sender Sender, onOutcome func(Outcome), log *slog.Logger) *Queue {
+	return &Queue{channel: channel, sender: sender, onOutcome: onOutcome, log: log, pending: make(chan queuedMessage, queueCapacity)}
 }
 
 // Enqueue adds a message, or drops it if the queue is full or closed. It never blocks.
@@ -64,27 +64,27 @@ func (q *Queue) Enqueue(message Message) bool {
 	if q.tryEnqueue(queuedMessage{message, time.Now()}) {
 		return true
 	}
-	q.drop("message dropped: the queue is full or the server is stopping")
+	q.drop("queue is full or stopping")
 	return false
 }
 
-func (q *Queue) tryEnqueue(one queuedMessage) bool {
+func (q *Queue) tryEnqueue(queued queuedMessage) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return false
 	}
 	select {
-	case q.pending <- one:
+	case q.pending <- queued:
 		return true
 	default:
 		return false
 	}
 }
 
-func (q *Queue) drop(why string) {
+func (q *Queue) drop(reason string) {
 	q.onOutcome(Dropped)
-	q.log.Warn(why, "channel", q.channel)
+	q.log.Warn("dropped message", "channel", q.channel, "reason", reason)
 }
 
 // Run sends messages until ctx is done. Then it drains the queue for a limited time.
@@ -112,14 +112,14 @@ func (q *Queue) close() {
 
 // runWorker sends queued messages until the queue is closed and empty.
 func (q *Queue) runWorker(running, sending context.Context) {
-	for one := range q.pending {
+	for queued := range q.pending {
 		switch {
 		case sending.Err() != nil:
-			q.drop("message dropped: the server is stopping")
-		case time.Since(one.queuedAt) >= one.message.ValidFor:
-			q.drop("message dropped: its code has expired")
+			q.drop("server is stopping")
+		case time.Since(queued.queuedAt) >= queued.message.ValidFor:
+			q.drop("code has expired")
 		default:
-			q.send(running, sending, one.message)
+			q.send(running, sending, queued.message)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func (q *Queue) send(running, sending context.Context, message Message) {
 func (q *Queue) sendRecovering(ctx context.Context, message Message) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = fmt.Errorf("sending a message: panic with a value of type %T", value)
+			err = fmt.Errorf("panic with a value of type %T", value)
 		}
 	}()
 	return q.sender.Send(ctx, message)

@@ -5,7 +5,7 @@ package dispatch
 import (
 	"context"
 	"errors"
-	"log/slog"
+
 	"math/rand/v2"
 	"time"
 
@@ -101,24 +101,29 @@ func newOutcome(result event.DeliveryResult, attempt int, now time.Time, chance 
 
 // recordAttempt queues an attempt to be written to storage.
 func (d *Dispatcher) recordAttempt(ctx context.Context, delivery outbox.Delivery, attempt int, at time.Time, result event.DeliveryResult, outcome outbox.Outcome) {
-	kept := event.Attempt{
+	stored := event.Attempt{
 		ID: uuid.NewString(), WebhookID: delivery.ReceiverID, At: at, Event: delivery.Event,
 		Number: attempt, StatusCode: result.StatusCode, NextAttemptAt: outcome.RetryAt,
 	}
-	level, word, message := slog.LevelInfo, "delivered", "webhook delivered"
 	if outcome.Err != nil {
-		kept.Error, level, word = outcome.Err.Error(), slog.LevelWarn, "failed"
-		message = "webhook delivery failed, retrying"
-		if outcome.RetryAt.IsZero() {
-			word, message = "given_up", "webhook delivery failed, giving up"
-		}
+		stored.Error = outcome.Err.Error()
 	}
-	d.Observer.WebhookAttempted(word)
-	d.Log.Log(ctx, level, message, "webhook", delivery.ReceiverID, "event", string(delivery.Event.Type),
-		"event_id", delivery.Event.ID, "attempt", attempt, "status", result.StatusCode, "error", kept.Error,
+	log := d.Log.With("webhook", delivery.ReceiverID, "event", string(delivery.Event.Type),
+		"event_id", delivery.Event.ID, "attempt", attempt, "status", result.StatusCode, "error", stored.Error,
 		"duration", d.Now().Sub(at).Round(time.Millisecond).String())
+	switch {
+	case outcome.Err == nil:
+		d.Observer.WebhookAttempted("delivered")
+		log.InfoContext(ctx, "delivered webhook event")
+	case outcome.RetryAt.IsZero():
+		d.Observer.WebhookAttempted("given_up")
+		log.WarnContext(ctx, "failed to deliver webhook event; giving up")
+	default:
+		d.Observer.WebhookAttempted("failed")
+		log.WarnContext(ctx, "failed to deliver webhook event; retrying later")
+	}
 	select {
-	case d.attempts <- attemptResult{kept, result}:
+	case d.attempts <- attemptResult{stored, result}:
 	case <-ctx.Done():
 	}
 }

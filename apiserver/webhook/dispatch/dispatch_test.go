@@ -291,7 +291,7 @@ func TestEventsAreDelivered(t *testing.T) {
 				t.Errorf("an attempt is %+v", attempt)
 			}
 		}
-		if text := r.log.String(); strings.Contains(text, "the-token") || strings.Contains(text, one.url) || !strings.Contains(text, "webhook delivered") {
+		if text := r.log.String(); strings.Contains(text, "the-token") || strings.Contains(text, one.url) || !strings.Contains(text, "delivered webhook event") {
 			t.Errorf("the log says:\n%s", text)
 		}
 	})

@@ -163,7 +163,7 @@ func Advance(ctx context.Context, secret *corev1.Secret, policy pki.AuthorityPol
 		return nil, err
 	}
 	for _, action := range actions {
-		log.FromContext(ctx).Info("rotating CA", "secret", client.ObjectKeyFromObject(secret).String(), "reason", action)
+		log.FromContext(ctx).Info("advanced CA rotation", "secret", client.ObjectKeyFromObject(secret).String(), "step", action)
 	}
 	issuer, err := rollover.Issuer(policy.Overlap)
 	if err != nil {
