@@ -15,7 +15,7 @@ CGO_ENABLED=1 go test -race -timeout 0 -count=$((seconds / 10 + 1)) -run 'TestSe
   ./apiserver/server/... ./apiserver/platform/usage/... ./apiserver/content/...
 
 echo "== storage killed during writes, a hundred times each"
-go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 -count=1 -run 'TestConformance/Killed' \
+go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 -count=1 -run 'TestConformance/Crash' \
   ./apiserver/storage/sqlite ./apiserver/storage/postgres
 
 echo "== survey servers killed under load, a hundred times on each storage"
@@ -32,11 +32,11 @@ go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | while r
   if grep -qs 'pgregory.net/rapid' "$folder"/*_test.go; then
     case $folder in
     */storage/*) continue ;; # requires a server; make test-integration runs these tests
-    */server/guidance)
+    */http/guidance)
       go run ./hack/setup postgres -- env ANAMNESIS_SOAK="$seconds" go test -timeout 0 "$folder" -rapid.checks=1000
       continue
       ;;
-    */server/page)
+    */http/page)
       go run ./hack/setup browser -- go test -timeout 0 "$folder" -rapid.checks=1000
       continue
       ;;

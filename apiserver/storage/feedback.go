@@ -15,10 +15,10 @@ import (
 // the feedback. It does not interpret the intents.
 func ValidateFeedback(interview feedback.InterviewFeedback) error {
 	if !record.IsStorable(interview.Application) {
-		return fmt.Errorf("%w: application %q must be non-empty UTF-8 without NUL", ErrInvalidFeedback, interview.Application)
+		return fmt.Errorf("%w: application %q: expected non-empty UTF-8 without NUL", ErrInvalidFeedback, interview.Application)
 	}
 	if !record.IsStorable(interview.ID) {
-		return fmt.Errorf("%w: id %q must be non-empty UTF-8 without NUL", ErrInvalidFeedback, interview.ID)
+		return fmt.Errorf("%w: id %q: expected non-empty UTF-8 without NUL", ErrInvalidFeedback, interview.ID)
 	}
 	return nil
 }
@@ -41,5 +41,5 @@ func (i *Intent) Scan(value any) error {
 	case []byte:
 		return json.Unmarshal(value, (*feedback.Intent)(i))
 	}
-	return fmt.Errorf("cannot scan %T into feedback intent", value)
+	return fmt.Errorf("unsupported feedback intent of type %T", value)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
-// ErrInvalidURL indicates that a database URL is invalid. Retrying does not help, unlike
-// for all other errors of opening a store.
+// ErrInvalidURL indicates that a database URL is invalid. It is permanent; all other
+// errors of opening a store may be transient.
 var ErrInvalidURL = errors.New("invalid database URL")
 
 // ErrInvalidFeedback indicates that the feedback of an interview cannot be stored.
@@ -21,9 +21,9 @@ var ErrInvalidFeedback = errors.New("invalid interview feedback")
 
 // Store is the storage of an API server. It is safe for concurrent use.
 //
-// A store exists before it is open, so that it can be passed to its users while the
-// server is still starting. Until Open succeeds, all methods except Close return an
-// error that wraps record.ErrNotOpen.
+// A store can be passed around before it is open, while the server is still starting.
+// Until Open succeeds, all methods except Close return an error that wraps
+// record.ErrNotOpen.
 //
 // Errors of a Store never contain connection strings, hosts or passwords.
 type Store interface {
@@ -32,9 +32,9 @@ type Store interface {
 	Transactor
 	JobQueue
 
-	// Open connects to the store, migrates its tables and marks it with its owner. After an
-	// error it may be called again, by one caller at a time. If another Instance owns the
-	// store, Open returns a *WrongOwnerError and changes nothing.
+	// Open connects to the store, migrates its tables and marks it with its owner. If
+	// another Instance owns the store, Open returns a *WrongOwnerError and changes nothing.
+	// Open may be retried after an error, but not concurrently.
 	Open(ctx context.Context, owner Owner) error
 
 	// Ping checks that the store is writable.
@@ -47,17 +47,17 @@ type Store interface {
 
 // UsageStore stores how many calls each application made to each endpoint per day.
 type UsageStore interface {
-	// AddUsage adds the counts of a batch to the stored counts in one transaction. Several
-	// counts for the same day, application and endpoint add up.
+	// AddUsage adds the counts of a batch to the stored counts in one transaction. Multiple
+	// counts for the same day, application and endpoint are summed.
 	//
-	// A batch that was added before, or that was followed by a batch with a higher sequence
-	// from the same recorder, is ignored without an error. A batch can therefore be retried
-	// after any error and is added once, as long as the store remembers the recorder: for
-	// one month after its last batch.
+	// AddUsage ignores a batch without an error if it, or a batch with a higher sequence
+	// from the same recorder, was added before. A batch can therefore be retried after any
+	// error and is added once, as long as the store remembers the recorder: for one month
+	// after its last batch.
 	//
-	// An error that wraps usage.ErrInvalid describes the invalid value. After any other error
-	// nothing was added, unless ctx ended or the connection broke during the commit: then
-	// the batch may have been added.
+	// An error that wraps usage.ErrInvalid describes the invalid value. After any other
+	// error the batch was not added, unless ctx ended or the connection broke during the
+	// commit: then the batch may have been added.
 	AddUsage(ctx context.Context, batch usage.Batch) error
 
 	// ListUsage returns the counts of the days from through to, both inclusive, ordered by
@@ -82,8 +82,7 @@ type FeedbackStore interface {
 	// stored, and PutFeedback can be retried.
 	PutFeedback(ctx context.Context, interview feedback.InterviewFeedback) error
 
-	// ListFeedback returns a page of the interviews, at most atMost after the first skipped,
-	// and the total number. Interviews are ordered by their first feedback, so replacing
-	// feedback does not change the order.
-	ListFeedback(ctx context.Context, skipped, atMost int64) (page []feedback.InterviewFeedback, total int64, err error)
+	// ListFeedback returns a page of the interviews and the total number. Interviews are
+	// ordered by the time of their first feedback, so replacing feedback keeps the order.
+	ListFeedback(ctx context.Context, offset, limit int64) (page []feedback.InterviewFeedback, total int64, err error)
 }

@@ -19,7 +19,7 @@ type SurveyReader interface {
 
 	// ListSurveys returns a page of the surveys that match a filter, in creation order, and
 	// the total number. Its cost does not depend on the offset.
-	ListSurveys(ctx context.Context, filter record.SurveyFilter, skipped, atMost int64) (page []record.Survey, total int64, err error)
+	ListSurveys(ctx context.Context, filter record.SurveyFilter, offset, limit int64) (page []record.Survey, total int64, err error)
 
 	// GetLastCompletedSurvey returns the patient's most recently completed survey, or
 	// record.ErrNotFound.

@@ -6,15 +6,16 @@ import "context"
 
 // Transactor runs transactions. Times are stored with microsecond precision.
 type Transactor interface {
-	// View runs work in a read-only transaction, which sees the data of one moment. The
-	// transaction must not be used afterwards. View returns the error of work, or an error
-	// from begin or commit.
+	// View runs work in a read-only transaction on a consistent snapshot. The transaction
+	// must not be used after work returns. View returns the error of work, or an error from
+	// begin or commit.
 	View(ctx context.Context, work func(Reader) error) error
 
 	// Transact runs work in a transaction and commits it if work returns nil. On conflicts
 	// with concurrent transactions it runs work again. The transaction must not be used
-	// afterwards. Transact returns the error of work, or an error from begin or commit;
-	// after a failed commit the changes may be stored if ctx ended or the connection broke.
+	// after work returns. Transact returns the error of work, or an error from begin or
+	// commit; after a failed commit the changes may be stored if ctx ended or the connection
+	// broke.
 	Transact(ctx context.Context, work func(Tx) error) error
 }
 
@@ -27,8 +28,7 @@ type Reader interface {
 	AuditReader
 }
 
-// Tx is a transaction. After any error except record.ErrNotFound, the transaction can
-// only be ended.
+// Tx is a transaction. After any error except record.ErrNotFound, it must be rolled back.
 type Tx interface {
 	UserStore
 	PatientStore
@@ -39,9 +39,9 @@ type Tx interface {
 	AuditStore
 }
 
-// Scope adapts the transactions of a store to a consumer, with the methods that the consumer
-// declares: R in read-only transactions, T in others. Reader must implement R, and Tx
-// must implement T.
+// Scope adapts the transactions of a store to the interfaces that a consumer declares: R
+// for read-only transactions and T for others. Reader must implement R, and Tx must
+// implement T.
 type Scope[R, T any] struct{ Store Transactor }
 
 // View runs work in a read-only transaction, like Transactor.

@@ -19,12 +19,12 @@ type UserReader interface {
 	GetUserByHash(ctx context.Context, hashes []record.ContactHash) (record.EncryptedUser, error)
 
 	// ListUsers returns a page of the users in creation order and the total number.
-	ListUsers(ctx context.Context, skipped, atMost int64) (page []record.EncryptedUser, total int64, err error)
+	ListUsers(ctx context.Context, offset, limit int64) (page []record.EncryptedUser, total int64, err error)
 
 	// ListUserIDsToReencrypt returns the ids of users whose contact was encrypted or hashed
-	// with keys of another version than generation, ordered by id, starting after the id
-	// after.
-	ListUserIDsToReencrypt(ctx context.Context, generation, after string, atMost int64) (ids []string, err error)
+	// with keys of a version other than keyVersion, ordered by id. It returns only ids
+	// greater than after.
+	ListUserIDsToReencrypt(ctx context.Context, keyVersion, after string, limit int64) (ids []string, err error)
 }
 
 // UserStore stores users.
@@ -54,7 +54,7 @@ type PatientReader interface {
 
 	// ListPatients returns a page of a user's patients in creation order and the total
 	// number. An empty userID selects the patients of all users.
-	ListPatients(ctx context.Context, userID string, skipped, atMost int64) (page []record.Patient, total int64, err error)
+	ListPatients(ctx context.Context, userID string, offset, limit int64) (page []record.Patient, total int64, err error)
 }
 
 // PatientStore stores patients.
@@ -80,11 +80,11 @@ type PatientStore interface {
 type AuditReader interface {
 	// ListAuditRecords returns a page of the records that match a filter, newest first, and
 	// the total number.
-	ListAuditRecords(ctx context.Context, filter audit.Filter, skipped, atMost int64) (page []audit.Record, total int64, err error)
+	ListAuditRecords(ctx context.Context, filter audit.Filter, offset, limit int64) (page []audit.Record, total int64, err error)
 
 	// ListUserAuditRecords returns the records of actions by a user, and of actions on the
 	// user and the user's patients and surveys, newest first.
-	ListUserAuditRecords(ctx context.Context, id string, atMost int64) ([]audit.Record, error)
+	ListUserAuditRecords(ctx context.Context, id string, limit int64) ([]audit.Record, error)
 }
 
 // AuditStore stores the audit log.
@@ -107,6 +107,7 @@ type SignInStore interface {
 	// InsertMagicCode inserts a code and deletes codes that expired before now.
 	InsertMagicCode(ctx context.Context, code record.MagicCode, now time.Time) error
 
-	// GetMagicCode returns the code with a hash, even if it expired, or record.ErrNotFound.
+	// GetMagicCode returns the code with a hash, even if the code has expired, or
+	// record.ErrNotFound.
 	GetMagicCode(ctx context.Context, hash []byte) (record.MagicCode, error)
 }

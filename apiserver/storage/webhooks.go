@@ -24,7 +24,7 @@ type WebhookReader interface {
 
 	// ListWebhookAttempts returns a page of the attempts of a webhook, newest first, and the
 	// total number.
-	ListWebhookAttempts(ctx context.Context, webhookID string, skipped, atMost int64) (page []event.Attempt, total int64, err error)
+	ListWebhookAttempts(ctx context.Context, webhookID string, offset, limit int64) (page []event.Attempt, total int64, err error)
 }
 
 // WebhookStore stores webhook configurations and delivery attempts.
@@ -50,9 +50,9 @@ type WebhookStore interface {
 	// InsertWebhookAttempts inserts attempts. It ignores attempts of deleted webhooks.
 	InsertWebhookAttempts(ctx context.Context, attempts []event.Attempt) error
 
-	// DeleteWebhookAttempts deletes at most atMost attempts from before a time and returns
-	// how many.
-	DeleteWebhookAttempts(ctx context.Context, before time.Time, atMost int64) (deleted int64, err error)
+	// DeleteWebhookAttempts deletes attempts made before a time, at most limit of them, and
+	// returns the number deleted.
+	DeleteWebhookAttempts(ctx context.Context, before time.Time, limit int64) (deleted int64, err error)
 }
 
 // Outbox adds and removes outbox jobs within the transaction that causes them.
@@ -75,7 +75,7 @@ type Outbox interface {
 	ClaimNotification(ctx context.Context, surveyID string, at time.Time) (bool, error)
 }
 
-// JobQueue is the access to the outbox jobs of a store.
+// JobQueue provides access to the outbox jobs of a store.
 type JobQueue interface {
 	// NewOutboxClient returns a client that works the jobs.
 	NewOutboxClient(ctx context.Context, handlers outbox.Handlers, log *slog.Logger) (outbox.Client, error)
@@ -84,7 +84,7 @@ type JobQueue interface {
 	QueueStats(ctx context.Context) ([]outbox.QueueStats, error)
 
 	// Enqueued returns a channel that receives soon after a transaction adds jobs or changes
-	// webhooks, if only this process writes to the store. It returns nil if other processes
-	// write to the store too, because their changes go unnoticed.
+	// webhooks. It returns nil if other processes also write to the store, because their
+	// changes cannot be signaled.
 	Enqueued() <-chan struct{}
 }

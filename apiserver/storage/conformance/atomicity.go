@@ -49,7 +49,7 @@ func testConcurrentAddUsage(t *testing.T, fresh NewDatabase) {
 // shuffledBatch returns a batch with one call to each endpoint, in random order.
 func shuffledBatch(endpoints int) usage.Batch {
 	counts := make([]usage.Count, 0, endpoints)
-	for _, i := range rand.Perm(endpoints) { //nolint:gosec // an order is no secret
+	for _, i := range rand.Perm(endpoints) { //nolint:gosec // not security-sensitive
 		counts = append(counts, newCount("portal", fmt.Sprintf("endpoint %03d", i), 1))
 	}
 	return newBatch(counts...)
@@ -63,40 +63,40 @@ func expectEqualCalls(t *testing.T, counts []usage.Count, endpoints int, atLeast
 		return 0
 	}
 	if len(counts) != endpoints {
-		t.Fatalf("%d endpoints are counted, want %d: a batch was added in part", len(counts), endpoints)
+		t.Fatalf("got counts of %d endpoints, want %d: a batch was added partially", len(counts), endpoints)
 	}
 	calls = counts[0].Calls
 	for _, counted := range counts {
 		if counted.Calls != calls {
-			t.Errorf("%s has %d calls and %s has %d: a batch was added in part",
+			t.Errorf("%s has %d calls and %s has %d: a batch was added partially",
 				counts[0].Endpoint, calls, counted.Endpoint, counted.Calls)
 		}
 	}
 	if calls < atLeast {
-		t.Errorf("%d batches were added and only %d are there", atLeast, calls)
+		t.Errorf("%d batches are stored, want at least %d", calls, atLeast)
 	}
 	return calls
 }
 
-// testCanceledContext checks that a done context adds nothing and is reported.
+// testCanceledContext checks that calls with a done context add nothing and return its error.
 func testCanceledContext(t *testing.T, fresh NewDatabase) {
 	store := openStore(t, fresh(t))
-	cancelled, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	late, cancelLate := context.WithDeadline(t.Context(), time.Unix(0, 0))
-	defer cancelLate()
-	for _, ctx := range []context.Context{cancelled, late} {
+	expired, cancelExpired := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancelExpired()
+	for _, ctx := range []context.Context{canceled, expired} {
 		if err := store.AddUsage(ctx, shuffledBatch(3)); !errors.Is(err, ctx.Err()) {
-			t.Errorf("AddUsage: got error %v, want one that wraps %v", err, ctx.Err())
+			t.Errorf("AddUsage: got error %v, want %v", err, ctx.Err())
 		}
 		if _, err := store.ListUsage(ctx, day, day); !errors.Is(err, ctx.Err()) {
-			t.Errorf("Usage: got error %v, want one that wraps %v", err, ctx.Err())
+			t.Errorf("ListUsage: got error %v, want %v", err, ctx.Err())
 		}
 		if _, err := store.ListUsageTotals(ctx, day, day, nil); !errors.Is(err, ctx.Err()) {
-			t.Errorf("UsageTotals: got error %v, want one that wraps %v", err, ctx.Err())
+			t.Errorf("ListUsageTotals: got error %v, want %v", err, ctx.Err())
 		}
 		if err := store.Ping(ctx); !errors.Is(err, ctx.Err()) {
-			t.Errorf("Ping: got error %v, want one that wraps %v", err, ctx.Err())
+			t.Errorf("Ping: got error %v, want %v", err, ctx.Err())
 		}
 	}
 	expectUsage(t, store)
@@ -104,24 +104,24 @@ func testCanceledContext(t *testing.T, fresh NewDatabase) {
 	expectUsage(t, store, newCount("portal", "afterwards", 1))
 }
 
-// testContextCanceledMidway checks that canceling a context at any moment leaves all of
+// testContextCanceledMidway checks that canceling a context at any time leaves all of
 // a batch or nothing, and the store usable.
 func testContextCanceledMidway(t *testing.T, fresh NewDatabase) {
 	const batches, endpoints = 60, 200
 	store := openStore(t, fresh(t))
-	began := time.Now()
+	start := time.Now()
 	addUsage(t, store, shuffledBatch(endpoints).Counts...)
-	usual := time.Since(began)
+	typical := time.Since(start)
 	added := int64(1)
 	for i := range batches {
-		ctx, cancel := context.WithTimeout(t.Context(), usual*time.Duration(i)/(batches*2/3))
+		ctx, cancel := context.WithTimeout(t.Context(), typical*time.Duration(i)/(batches*2/3))
 		if store.AddUsage(ctx, shuffledBatch(endpoints)) == nil {
 			added++
 		}
 		cancel()
 	}
 	calls := expectEqualCalls(t, listAllUsage(t, store), endpoints, added)
-	t.Logf("%d of %d batches were reported as added, %d were", added, batches+1, calls)
+	t.Logf("AddUsage succeeded for %d of %d batches; %d are stored", added, batches+1, calls)
 	addUsage(t, store, shuffledBatch(endpoints).Counts...)
 	expectEqualCalls(t, listAllUsage(t, store), endpoints, calls+1)
 }
@@ -161,20 +161,20 @@ func RunChild() {
 // further audit records: two transactions.
 func addUser(store storage.Store) error {
 	ctx, user := context.Background(), newUser("g1")
-	act := func(action audit.Action) audit.Record {
+	newRecord := func(action audit.Action) audit.Record {
 		return audit.Record{At: testTime, Action: action, Resource: audit.User, ResourceID: user.ID}
 	}
 	err := store.Transact(ctx, func(tx storage.Tx) error {
 		return errors.Join(
 			tx.InsertUser(ctx, user, []record.ContactHash{emailHash(user.ID)}), tx.InsertPatient(ctx, newPatient(user.ID)),
-			tx.InsertAuditRecord(ctx, act(audit.Create)))
+			tx.InsertAuditRecord(ctx, newRecord(audit.Create)))
 	})
 	if err != nil {
 		return err
 	}
 	return store.Transact(ctx, func(tx storage.Tx) error {
 		user.KeyVersion = "g2"
-		return errors.Join(tx.UpdateUser(ctx, user, []record.ContactHash{emailHash(user.ID)}), tx.InsertAuditRecord(ctx, act(audit.Change)))
+		return errors.Join(tx.UpdateUser(ctx, user, []record.ContactHash{emailHash(user.ID)}), tx.InsertAuditRecord(ctx, newRecord(audit.Change)))
 	})
 }
 
@@ -197,7 +197,7 @@ func expectCompleteUsers(t *testing.T, store storage.Store, atLeast int64) {
 			}
 			wantRecords := map[string]int{"g1": 1, "g2": 2}[user.KeyVersion]
 			if found.ID != user.ID || len(patients) != 1 || len(records) != wantRecords {
-				t.Errorf("of the user %s of %s there are %d patients and %d records", user.ID, user.KeyVersion, len(patients), len(records))
+				t.Errorf("user %s with key version %s has %d patients and %d audit records", user.ID, user.KeyVersion, len(patients), len(records))
 			}
 			if wantRecords == 2 {
 				changed++
@@ -205,7 +205,7 @@ func expectCompleteUsers(t *testing.T, store storage.Store, atLeast int64) {
 		}
 		_, patients, err := tx.ListPatients(t.Context(), "", 0, 0)
 		if changed < atLeast || patients != total {
-			t.Errorf("%d users were made and changed, %d of %d are, with %d patients", atLeast, changed, total, patients)
+			t.Errorf("%d of %d users were updated, with %d patients in total; want at least %d updated", changed, total, patients, atLeast)
 		}
 		return err
 	})
@@ -232,7 +232,7 @@ func testCrash(t *testing.T, fresh NewDatabase) {
 		expectCompleteUsers(t, store, added)
 		expectEqualCalls(t, listAllUsage(t, store), childEndpoints, added)
 		if _, total, err := store.ListFeedback(t.Context(), 0, 0); err != nil || total < added {
-			t.Errorf("the feedback of %d interviews was committed and the feedback of %d is stored, %v", added, total, err)
+			t.Errorf("feedback of %d interviews is stored, error %v; want at least %d", total, err, added)
 		}
 	}
 }
@@ -241,10 +241,10 @@ func testCrash(t *testing.T, fresh NewDatabase) {
 // and returns how many it reported.
 func runChildUntilKilled(t *testing.T, url string) (added int64) {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // this very program
+	command := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // runs this test binary
 	command.Env = append(os.Environ(), childEnv+"="+url)
-	var failure strings.Builder
-	command.Stderr = &failure
+	var stderr strings.Builder
+	command.Stderr = &stderr
 	output, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -255,13 +255,13 @@ func runChildUntilKilled(t *testing.T, url string) (added int64) {
 	for lines := bufio.NewScanner(output); lines.Scan(); {
 		added++
 		if added == 3 {
-			after := rand.N(30 * time.Millisecond)                       //nolint:gosec // a moment is no secret
+			after := rand.N(30 * time.Millisecond)                       //nolint:gosec // not security-sensitive
 			time.AfterFunc(after, func() { _ = command.Process.Kill() }) // may have exited earlier
 		}
 	}
 	_ = command.Wait() // always an error: the child was killed
 	if added < 3 {
-		t.Fatalf("the child added %d batches: %s", added, failure.String())
+		t.Fatalf("the child added %d batches, want at least 3: %s", added, stderr.String())
 	}
 	return added
 }

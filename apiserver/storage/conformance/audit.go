@@ -36,23 +36,23 @@ func testAudit(t *testing.T, fresh NewDatabase) {
 		filter audit.Filter
 		want   []audit.Record
 	}{
-		"all":               {audit.Filter{}, pick(0, 1, 2, 3)},
-		"by an application": {audit.Filter{Actor: portal}, pick(0, 1)},
-		"by an end user":    {audit.Filter{Actor: ada}, pick(2)},
-		"of an action":      {audit.Filter{Action: audit.SignInFailed}, pick(3)},
-		"with a kind":       {audit.Filter{Resource: audit.Patient}, pick(1, 2)},
-		"with a thing":      {audit.Filter{ResourceID: "ada"}, pick(0)},
-		"from":              {audit.Filter{From: testTime.Add(time.Second)}, pick(1, 2, 3)},
-		"to":                {audit.Filter{To: testTime.Add(time.Second)}, pick(0)},
-		"a time":            {audit.Filter{From: testTime.Add(time.Microsecond), To: testTime.Add(3 * time.Second)}, pick(1, 2)},
-		"long ago and far":  {audit.Filter{From: time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), To: time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)}, pick(0, 1, 2, 3)},
-		"several":           {audit.Filter{Actor: portal, Action: audit.List, Resource: audit.Patient, From: testTime}, pick(1)},
-		"none":              {audit.Filter{Actor: portal, Action: audit.Delete}, pick()},
+		"all":                      {audit.Filter{}, pick(0, 1, 2, 3)},
+		"by an application":        {audit.Filter{Actor: portal}, pick(0, 1)},
+		"by an end user":           {audit.Filter{Actor: ada}, pick(2)},
+		"of an action":             {audit.Filter{Action: audit.SignInFailed}, pick(3)},
+		"on a resource type":       {audit.Filter{Resource: audit.Patient}, pick(1, 2)},
+		"on a resource id":         {audit.Filter{ResourceID: "ada"}, pick(0)},
+		"from":                     {audit.Filter{From: testTime.Add(time.Second)}, pick(1, 2, 3)},
+		"to":                       {audit.Filter{To: testTime.Add(time.Second)}, pick(0)},
+		"in a period":              {audit.Filter{From: testTime.Add(time.Microsecond), To: testTime.Add(3 * time.Second)}, pick(1, 2)},
+		"in a period out of range": {audit.Filter{From: time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC), To: time.Date(12000, 1, 1, 0, 0, 0, 0, time.UTC)}, pick(0, 1, 2, 3)},
+		"several":                  {audit.Filter{Actor: portal, Action: audit.List, Resource: audit.Patient, From: testTime}, pick(1)},
+		"none":                     {audit.Filter{Actor: portal, Action: audit.Delete}, pick()},
 	} {
 		transact(t, store, func(tx storage.Tx) error {
 			page, total, err := tx.ListAuditRecords(t.Context(), test.filter, 0, 10)
 			if diff := cmp.Diff(test.want, page); diff != "" || total != int64(len(test.want)) {
-				t.Errorf("%s: %d (-want +got):\n%s", name, total, diff)
+				t.Errorf("%s: total %d, (-want +got):\n%s", name, total, diff)
 			}
 			return err
 		})
@@ -60,7 +60,7 @@ func testAudit(t *testing.T, fresh NewDatabase) {
 	transact(t, store, func(tx storage.Tx) error {
 		page, total, err := tx.ListAuditRecords(t.Context(), audit.Filter{}, 1, 2)
 		if diff := cmp.Diff(pick(1, 2), page); diff != "" || total != 4 {
-			t.Errorf("a part: %d (-want +got):\n%s", total, diff)
+			t.Errorf("second page: total %d, (-want +got):\n%s", total, diff)
 		}
 		return err
 	})
@@ -84,15 +84,15 @@ func testUserAuditRecords(t *testing.T, fresh NewDatabase) {
 		record.At = testTime.Add(time.Duration(i) * time.Second)
 		transact(t, store, func(tx storage.Tx) error { return tx.InsertAuditRecord(t.Context(), record) })
 	}
-	for atMost, want := range map[int64][]audit.Action{10: {audit.List, audit.Read, audit.Create}, 1: {audit.List}} {
+	for limit, want := range map[int64][]audit.Action{10: {audit.List, audit.Read, audit.Create}, 1: {audit.List}} {
 		transact(t, store, func(tx storage.Tx) error {
-			records, err := tx.ListUserAuditRecords(t.Context(), ada.ID, atMost)
+			records, err := tx.ListUserAuditRecords(t.Context(), ada.ID, limit)
 			got := make([]audit.Action, 0, len(records))
 			for _, record := range records {
 				got = append(got, record.Action)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
+				t.Errorf("actions (-want +got):\n%s", diff)
 			}
 			return err
 		})

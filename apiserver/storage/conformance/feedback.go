@@ -40,17 +40,17 @@ func putFeedback(t testing.TB, store storage.FeedbackStore, interviews ...feedba
 }
 
 // expectFeedback checks a page and the total number of interviews.
-func expectFeedback(t testing.TB, store storage.FeedbackStore, skipped, atMost, total int64, want ...feedback.InterviewFeedback) {
+func expectFeedback(t testing.TB, store storage.FeedbackStore, offset, limit, total int64, want ...feedback.InterviewFeedback) {
 	t.Helper()
-	page, all, err := store.ListFeedback(context.WithoutCancel(t.Context()), skipped, atMost)
+	page, got, err := store.ListFeedback(context.WithoutCancel(t.Context()), offset, limit)
 	if err != nil {
-		t.Fatalf("feedback: %v", err)
+		t.Fatalf("ListFeedback: %v", err)
 	}
-	if all != total {
-		t.Errorf("%d interviews in all, want %d", all, total)
+	if got != total {
+		t.Errorf("got total %d, want %d", got, total)
 	}
 	if diff := cmp.Diff(want, page); len(want)+len(page) > 0 && diff != "" {
-		t.Errorf("at most %d after %d (-want +got):\n%s", atMost, skipped, diff)
+		t.Errorf("offset %d, limit %d (-want +got):\n%s", offset, limit, diff)
 	}
 }
 
@@ -60,7 +60,7 @@ func testFeedback(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
 	store := openStore(t, url)
 	expectFeedback(t, store, 0, 10, 0)
-	whole := feedback.InterviewFeedback{
+	complete := feedback.InterviewFeedback{
 		Application: "portal", ID: "a",
 		Before: feedback.Intent{
 			Type:    "consultation",
@@ -74,12 +74,12 @@ func testFeedback(t *testing.T, fresh NewDatabase) {
 	putFeedback(t, store, first, second, third)
 	expectFeedback(t, store, 0, 10, 3, first, second, third)
 	second.Before.CustomLabel, second.ReceivedAt = "again", second.ReceivedAt.Add(time.Hour)
-	putFeedback(t, store, second, whole)
+	putFeedback(t, store, second, complete)
 	for range 2 {
-		expectFeedback(t, store, 0, 10, 4, first, second, third, whole)
+		expectFeedback(t, store, 0, 10, 4, first, second, third, complete)
 		expectFeedback(t, store, 0, 2, 4, first, second)
-		expectFeedback(t, store, 2, 2, 4, third, whole)
-		expectFeedback(t, store, 3, 2, 4, whole)
+		expectFeedback(t, store, 2, 2, 4, third, complete)
+		expectFeedback(t, store, 3, 2, 4, complete)
 		expectFeedback(t, store, 4, 2, 4)
 		expectFeedback(t, store, 1<<40, 1<<40, 4)
 		expectFeedback(t, store, 0, 0, 4)
@@ -126,10 +126,10 @@ func testFeedbackInvalid(t *testing.T, fresh NewDatabase) {
 	store := openStore(t, fresh(t))
 	for _, id := range []string{"", "a\x00", "\xff"} {
 		if err := store.PutFeedback(t.Context(), newInterview(id, "label", 0)); !errors.Is(err, storage.ErrInvalidFeedback) {
-			t.Errorf("%q: got error %v, want one that wraps ErrInvalidFeedback", id, err)
+			t.Errorf("id %q: got error %v, want ErrInvalidFeedback", id, err)
 		}
 		if err := store.PutFeedback(t.Context(), withApplication(id, newInterview("a", "label", 0))); !errors.Is(err, storage.ErrInvalidFeedback) {
-			t.Errorf("of application %q: got error %v, want one that wraps ErrInvalidFeedback", id, err)
+			t.Errorf("application %q: got error %v, want ErrInvalidFeedback", id, err)
 		}
 	}
 	expectFeedback(t, store, 0, 10, 0)
@@ -159,25 +159,26 @@ func testFeedbackConcurrent(t *testing.T, fresh NewDatabase) {
 	group.Wait()
 	page, total, err := openStore(t, url).ListFeedback(t.Context(), 0, 100)
 	if err != nil || total != interviews || len(page) != interviews {
-		t.Fatalf("%d of %d interviews, %v; want %d", len(page), total, err, interviews)
+		t.Fatalf("got %d interviews, total %d, error %v; want %d", len(page), total, err, interviews)
 	}
-	for _, kept := range page {
-		if diff := cmp.Diff(kept.Before, kept.After); diff != "" {
-			t.Errorf("%s holds halves of two: %s", kept.ID, diff)
+	for _, stored := range page {
+		if diff := cmp.Diff(stored.Before, stored.After); diff != "" {
+			t.Errorf("interview %s mixes two writes: %s", stored.ID, diff)
 		}
 	}
 }
 
-// testFeedbackCanceledContext checks that a done context stores nothing and is reported.
+// testFeedbackCanceledContext checks that a call with a canceled context stores nothing
+// and returns the context's error.
 func testFeedbackCanceledContext(t *testing.T, fresh NewDatabase) {
 	store := openStore(t, fresh(t))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := store.PutFeedback(ctx, newInterview("a", "label", 0)); !errors.Is(err, context.Canceled) {
-		t.Errorf("PutFeedback: got error %v", err)
+		t.Errorf("PutFeedback: got error %v, want context.Canceled", err)
 	}
 	if _, _, err := store.ListFeedback(ctx, 0, 10); !errors.Is(err, context.Canceled) {
-		t.Errorf("Feedback: got error %v", err)
+		t.Errorf("ListFeedback: got error %v, want context.Canceled", err)
 	}
 	expectFeedback(t, store, 0, 10, 0)
 }
@@ -204,8 +205,8 @@ func testFeedbackModel(t *testing.T, fresh NewDatabase) {
 		if rapid.IntRange(0, 9).Draw(r, "reopen") == 0 {
 			store = openStore(t, url)
 		}
-		skipped, atMost := rapid.IntRange(0, 14).Draw(r, "skipped"), rapid.IntRange(0, 14).Draw(r, "at most")
-		from := min(skipped, len(list))
-		expectFeedback(t, store, int64(skipped), int64(atMost), int64(len(list)), list[from:min(from+atMost, len(list))]...)
+		offset, limit := rapid.IntRange(0, 14).Draw(r, "offset"), rapid.IntRange(0, 14).Draw(r, "limit")
+		from := min(offset, len(list))
+		expectFeedback(t, store, int64(offset), int64(limit), int64(len(list)), list[from:min(from+limit, len(list))]...)
 	})
 }

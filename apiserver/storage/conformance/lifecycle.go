@@ -74,7 +74,7 @@ func testOlderDatabase(t *testing.T, fresh NewDatabase) {
 	expectFeedback(t, store, 0, 10, 1, newInterview("a", "label", 0))
 }
 
-// testOlderFeedback checks that feedback from before applications were distinguished is
+// testOlderFeedback checks that feedback stored before applications were recorded is
 // kept without an application, in its position.
 func testOlderFeedback(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
@@ -142,9 +142,9 @@ func testOwner(t *testing.T, fresh NewDatabase) {
 		case step.foreign == "" && err != nil:
 			t.Errorf("step %d: %v", i, err)
 		case step.foreign != "" && (!errors.As(err, &foreign) || foreign.OwnerUID != step.foreign || foreign.RequestedUID != step.owner.UID):
-			t.Errorf("step %d: got %v, want that it is %s's", i, err, step.foreign)
+			t.Errorf("step %d: got %v, want a WrongOwnerError for owner %s", i, err, step.foreign)
 		case step.foreign != "" && !errors.Is(store.Ping(t.Context()), record.ErrNotOpen):
-			t.Errorf("step %d: a store that is another's answers", i)
+			t.Errorf("step %d: Ping on a store with another owner: want ErrNotOpen", i)
 		}
 		if err := store.Close(); err != nil {
 			t.Errorf("close: %v", err)
@@ -178,7 +178,7 @@ func testConcurrentOwners(t *testing.T, fresh NewDatabase) {
 	}
 	group.Wait()
 	if opened.Load() != 1 {
-		t.Errorf("%d Instances have the same database", opened.Load())
+		t.Errorf("%d Instances opened the database, want 1", opened.Load())
 	}
 }
 
@@ -201,14 +201,14 @@ func testNotOpen(t *testing.T, fresh NewDatabase) {
 	_, usage := store.ListUsage(t.Context(), day, day)
 	_, totals := store.ListUsageTotals(t.Context(), day, day, []string{"GET /v3/info"})
 	_, _, feedback := store.ListFeedback(t.Context(), 0, 10)
-	for what, err := range map[string]error{
-		"Ping": store.Ping(t.Context()), "AddUsage": store.AddUsage(t.Context(), shuffledBatch(1)), "Usage": usage, "UsageTotals": totals,
-		"PutFeedback": store.PutFeedback(t.Context(), newInterview("a", "label", 0)), "Feedback": feedback,
+	for method, err := range map[string]error{
+		"Ping": store.Ping(t.Context()), "AddUsage": store.AddUsage(t.Context(), shuffledBatch(1)), "ListUsage": usage, "ListUsageTotals": totals,
+		"PutFeedback": store.PutFeedback(t.Context(), newInterview("a", "label", 0)), "ListFeedback": feedback,
 		"Transact": store.Transact(t.Context(), func(storage.Tx) error { return nil }),
 		"View":     store.View(t.Context(), func(storage.Reader) error { return nil }),
 	} {
 		if !errors.Is(err, record.ErrNotOpen) {
-			t.Errorf("%s: got error %v, want one that wraps ErrNotOpen", what, err)
+			t.Errorf("%s: got error %v, want ErrNotOpen", method, err)
 		}
 	}
 	if err := store.Close(); err != nil {
@@ -226,27 +226,27 @@ func testClosed(t *testing.T, fresh NewDatabase) {
 		t.Fatalf("close: %v", err)
 	}
 	if err := store.Ping(t.Context()); err == nil {
-		t.Error("Ping: no error")
+		t.Error("Ping: got no error, want one")
 	}
 	if err := store.AddUsage(t.Context(), shuffledBatch(1)); err == nil {
-		t.Error("AddUsage: no error")
+		t.Error("AddUsage: got no error, want one")
 	}
 	if _, err := store.ListUsage(t.Context(), day, day); err == nil {
-		t.Error("Usage: no error")
+		t.Error("ListUsage: got no error, want one")
 	}
 	if _, err := store.ListUsageTotals(t.Context(), day, day, []string{"GET /v3/info"}); err == nil {
-		t.Error("UsageTotals: no error")
+		t.Error("ListUsageTotals: got no error, want one")
 	}
 	if err := store.PutFeedback(t.Context(), newInterview("a", "label", 0)); err == nil {
-		t.Error("PutFeedback: no error")
+		t.Error("PutFeedback: got no error, want one")
 	}
 	if _, _, err := store.ListFeedback(t.Context(), 0, 10); err == nil {
-		t.Error("Feedback: no error")
+		t.Error("ListFeedback: got no error, want one")
 	}
 	if err := store.Transact(t.Context(), func(storage.Tx) error { return nil }); err == nil {
-		t.Error("Transact: no error")
+		t.Error("Transact: got no error, want one")
 	}
 	if err := store.View(t.Context(), func(storage.Reader) error { return nil }); err == nil {
-		t.Error("View: no error")
+		t.Error("View: got no error, want one")
 	}
 }

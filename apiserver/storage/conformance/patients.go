@@ -39,7 +39,7 @@ func testPatients(t *testing.T, fresh NewDatabase) {
 	transact(t, store, func(tx storage.Tx) error {
 		locked, err := tx.LockPatient(t.Context(), other.ID)
 		if diff := cmp.Diff(other, locked); diff != "" || err != nil {
-			t.Errorf("locked: %v (-want +got):\n%s", err, diff)
+			t.Errorf("LockPatient: error %v, (-want +got):\n%s", err, diff)
 		}
 		other.Sex, other.Age, other.BirthDate = "male", record.Age{}, civil.Date{Year: 1992, Month: 12, Day: 31}
 		moved := other
@@ -48,21 +48,21 @@ func testPatients(t *testing.T, fresh NewDatabase) {
 	})
 	transact(t, openStore(t, url), func(tx storage.Tx) error {
 		for name, part := range map[string]struct {
-			user            string
-			skipped, atMost int64
-			want            []record.Patient
-			total           int64
+			user          string
+			offset, limit int64
+			want          []record.Patient
+			total         int64
 		}{
-			"all":             {"", 0, 10, []record.Patient{unknown, other, child}, 3},
-			"a part":          {"", 1, 1, []record.Patient{other}, 3},
-			"of one":          {ada.ID, 0, 10, []record.Patient{unknown, child}, 2},
-			"a part of one":   {ada.ID, 1, 1, []record.Patient{child}, 2},
-			"of no user":      {"x", 0, 10, []record.Patient{}, 0},
-			"beyond the last": {"", 3, 10, []record.Patient{}, 3},
+			"all":                {"", 0, 10, []record.Patient{unknown, other, child}, 3},
+			"page of all":        {"", 1, 1, []record.Patient{other}, 3},
+			"of a user":          {ada.ID, 0, 10, []record.Patient{unknown, child}, 2},
+			"page of a user":     {ada.ID, 1, 1, []record.Patient{child}, 2},
+			"of an unknown user": {"x", 0, 10, []record.Patient{}, 0},
+			"beyond the last":    {"", 3, 10, []record.Patient{}, 3},
 		} {
-			page, total, err := tx.ListPatients(t.Context(), part.user, part.skipped, part.atMost)
+			page, total, err := tx.ListPatients(t.Context(), part.user, part.offset, part.limit)
 			if diff := cmp.Diff(part.want, page); diff != "" || total != part.total || err != nil {
-				t.Errorf("%s: %d, %v, (-want +got):\n%s", name, total, err, diff)
+				t.Errorf("%s: total %d, error %v, (-want +got):\n%s", name, total, err, diff)
 			}
 		}
 		return tx.DeletePatient(t.Context(), child.ID)
@@ -123,7 +123,7 @@ func testConcurrentPatientUpdates(t *testing.T, fresh NewDatabase) {
 	transact(t, store, func(tx storage.Tx) error {
 		got, err := tx.GetPatient(t.Context(), patient.ID)
 		if got.Age.Value != replicas*writers*rounds {
-			t.Errorf("%d changes were made and %d are there", replicas*writers*rounds, got.Age.Value)
+			t.Errorf("%d updates are stored, want %d", got.Age.Value, replicas*writers*rounds)
 		}
 		return err
 	})

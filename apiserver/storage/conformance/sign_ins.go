@@ -22,7 +22,7 @@ func expectState(t *testing.T, store storage.Store, name, userID, want, next str
 	transact(t, store, func(tx storage.Tx) error {
 		state, err := tx.LockState(t.Context(), name, userID)
 		if state != want {
-			t.Errorf("the state of %s is %q, want %q", name, state, want)
+			t.Errorf("state %q is %q, want %q", name, state, want)
 		}
 		return errors.Join(err, tx.PutState(t.Context(), name, next))
 	})
@@ -44,7 +44,7 @@ func testSignInStates(t *testing.T, fresh NewDatabase) {
 		return err
 	})
 	if !errors.Is(err, record.ErrReferenceNotFound) {
-		t.Errorf("the state of a user that does not exist: got %v", err)
+		t.Errorf("state of an unknown user: got %v, want ErrReferenceNotFound", err)
 	}
 }
 

@@ -78,40 +78,40 @@ func testSurveys(t *testing.T, fresh NewDatabase) {
 	transact(t, openStore(t, url), func(tx storage.Tx) error {
 		got, err := tx.GetSurvey(t.Context(), first.ID)
 		if diff := cmp.Diff(first, got); diff != "" || err != nil {
-			t.Errorf("read: %v (-want +got):\n%s", err, diff)
+			t.Errorf("GetSurvey: error %v, (-want +got):\n%s", err, diff)
 		}
 		for name, part := range map[string]struct {
-			filter          record.SurveyFilter
-			skipped, atMost int64
-			want            []record.Survey
-			total           int64
+			filter        record.SurveyFilter
+			offset, limit int64
+			want          []record.Survey
+			total         int64
 		}{
-			"all":                  {record.SurveyFilter{}, 0, 10, []record.Survey{first, second, third}, 3},
-			"a part":               {record.SurveyFilter{}, 1, 1, []record.Survey{second}, 3},
-			"beyond the last":      {record.SurveyFilter{}, 3, 10, nil, 3},
-			"of a status":          {record.SurveyFilter{Status: record.StatusNew}, 1, 10, []record.Survey{third}, 2},
-			"of no status":         {record.SurveyFilter{Status: record.StatusPending}, 0, 10, nil, 0},
-			"of a patient":         {record.SurveyFilter{PatientID: patient.ID}, 1, 10, []record.Survey{third}, 2},
-			"of one, by status":    {record.SurveyFilter{PatientID: patient.ID, Status: record.StatusCompleted}, 0, 10, []record.Survey{first}, 1},
-			"of a user":            {record.SurveyFilter{UserID: ada.ID}, 0, 1, []record.Survey{first}, 2},
-			"of a user, by status": {record.SurveyFilter{UserID: eve.ID, Status: record.StatusNew}, 0, 10, []record.Survey{second}, 1},
-			"unknown user":         {record.SurveyFilter{UserID: "x"}, 0, 10, nil, 0},
+			"all":                         {record.SurveyFilter{}, 0, 10, []record.Survey{first, second, third}, 3},
+			"page of all":                 {record.SurveyFilter{}, 1, 1, []record.Survey{second}, 3},
+			"beyond the last":             {record.SurveyFilter{}, 3, 10, nil, 3},
+			"of a status":                 {record.SurveyFilter{Status: record.StatusNew}, 1, 10, []record.Survey{third}, 2},
+			"of a status without surveys": {record.SurveyFilter{Status: record.StatusPending}, 0, 10, nil, 0},
+			"of a patient":                {record.SurveyFilter{PatientID: patient.ID}, 1, 10, []record.Survey{third}, 2},
+			"of a patient, by status":     {record.SurveyFilter{PatientID: patient.ID, Status: record.StatusCompleted}, 0, 10, []record.Survey{first}, 1},
+			"of a user":                   {record.SurveyFilter{UserID: ada.ID}, 0, 1, []record.Survey{first}, 2},
+			"of a user, by status":        {record.SurveyFilter{UserID: eve.ID, Status: record.StatusNew}, 0, 10, []record.Survey{second}, 1},
+			"unknown user":                {record.SurveyFilter{UserID: "x"}, 0, 10, nil, 0},
 		} {
-			page, total, err := tx.ListSurveys(t.Context(), part.filter, part.skipped, part.atMost)
+			page, total, err := tx.ListSurveys(t.Context(), part.filter, part.offset, part.limit)
 			if diff := cmp.Diff(surveyIDs(part.want), surveyIDs(page)); diff != "" || total != part.total || err != nil {
-				t.Errorf("%s: %d, %v, (-want +got):\n%s", name, total, err, diff)
+				t.Errorf("%s: total %d, error %v, (-want +got):\n%s", name, total, err, diff)
 			}
 		}
 		last, err := tx.GetLastCompletedSurvey(t.Context(), patient.ID)
 		if last.ID != first.ID || err != nil {
-			t.Errorf("the last completed one is %s, %v", last.ID, err)
+			t.Errorf("GetLastCompletedSurvey: got %s, error %v, want %s", last.ID, err, first.ID)
 		}
 		return nil
 	})
 	expectNoSurvey(t, store, uuid.NewString(), other.ID)
 	err := store.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertSurvey(t.Context(), newSurvey(uuid.NewString())) })
 	if !errors.Is(err, record.ErrReferenceNotFound) {
-		t.Errorf("a survey of an unknown patient: got %v, want ErrReferenceNotFound", err)
+		t.Errorf("inserting a survey of an unknown patient: got %v, want ErrReferenceNotFound", err)
 	}
 }
 
@@ -123,14 +123,14 @@ func expectNoSurvey(t *testing.T, store storage.Store, id, patientID string) {
 		_, read := tx.GetSurvey(t.Context(), id)
 		_, last := tx.GetLastCompletedSurvey(t.Context(), patientID)
 		_, result := tx.GetResult(t.Context(), id)
-		for what, err := range map[string]error{"read": read, "last": last, "result": result, "deletion": tx.DeleteSurvey(t.Context(), id)} {
+		for method, err := range map[string]error{"GetSurvey": read, "GetLastCompletedSurvey": last, "GetResult": result, "DeleteSurvey": tx.DeleteSurvey(t.Context(), id)} {
 			if !errors.Is(err, record.ErrNotFound) {
-				t.Errorf("%s: got %v, want ErrNotFound", what, err)
+				t.Errorf("%s: got %v, want ErrNotFound", method, err)
 			}
 		}
 		steps, err := tx.ListSteps(t.Context(), id)
 		if len(steps) != 0 {
-			t.Errorf("there are steps of no survey: %v", steps)
+			t.Errorf("got steps of an unknown survey: %v", steps)
 		}
 		return err
 	})
@@ -158,7 +158,7 @@ func testSteps(t *testing.T, fresh NewDatabase) {
 		transact(t, openStore(t, url), func(tx storage.Tx) error {
 			got, err := tx.ListSteps(t.Context(), surveyID)
 			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
+				t.Errorf("steps (-want +got):\n%s", diff)
 			}
 			return err
 		})
@@ -185,7 +185,7 @@ func testSteps(t *testing.T, fresh NewDatabase) {
 	expectNoSurvey(t, store, survey.ID, patient.ID)
 	err := store.Transact(t.Context(), func(tx storage.Tx) error { return tx.PutSteps(t.Context(), survey.ID, 0, steps[:1]) })
 	if !errors.Is(err, record.ErrReferenceNotFound) {
-		t.Errorf("a step of a survey that was erased: got %v, want ErrReferenceNotFound", err)
+		t.Errorf("inserting a step of a deleted survey: got %v, want ErrReferenceNotFound", err)
 	}
 }
 
@@ -193,7 +193,7 @@ func testSteps(t *testing.T, fresh NewDatabase) {
 // and magic codes.
 func testSurveyDeletion(t *testing.T, fresh NewDatabase) {
 	url := fresh(t)
-	for what, erase := range map[string]func(tx storage.Tx, user, patient, survey string) error{
+	for name, remove := range map[string]func(tx storage.Tx, user, patient, survey string) error{
 		"the survey":  func(tx storage.Tx, _, _, survey string) error { return tx.DeleteSurvey(t.Context(), survey) },
 		"the patient": func(tx storage.Tx, _, patient, _ string) error { return tx.DeletePatient(t.Context(), patient) },
 		"the user":    func(tx storage.Tx, user, _, _ string) error { return tx.DeleteUser(t.Context(), user) },
@@ -208,15 +208,15 @@ func testSurveyDeletion(t *testing.T, fresh NewDatabase) {
 				tx.PutResult(t.Context(), survey.ID, record.Result{}),
 				tx.InsertMagicCode(t.Context(), code, testTime))
 		})
-		transact(t, store, func(tx storage.Tx) error { return erase(tx, user.ID, patient.ID, survey.ID) })
+		transact(t, store, func(tx storage.Tx) error { return remove(tx, user.ID, patient.ID, survey.ID) })
 		expectNoSurvey(t, store, survey.ID, patient.ID)
 		transact(t, store, func(tx storage.Tx) error {
 			if _, err := tx.GetMagicCode(t.Context(), code.Hash); !errors.Is(err, record.ErrNotFound) {
-				t.Errorf("%s: the code that led to the survey: %v", what, err)
+				t.Errorf("deleting %s: magic code of the survey: got %v, want ErrNotFound", name, err)
 			}
 			_, total, err := tx.ListSurveys(t.Context(), record.SurveyFilter{}, 0, 1)
 			if total != 0 {
-				t.Errorf("%s: %d surveys are counted", what, total)
+				t.Errorf("deleting %s: got total %d, want 0", name, total)
 			}
 			return err
 		})
@@ -237,7 +237,7 @@ func testConcurrentSurveyUpdates(t *testing.T, fresh NewDatabase) {
 	}
 	for range rounds {
 		var group sync.WaitGroup
-		won := make(chan record.Survey, replicas*writers)
+		succeeded := make(chan record.Survey, replicas*writers)
 		for i := range replicas * writers {
 			group.Go(func() {
 				next := withStatus(survey, record.StatusPending)
@@ -245,21 +245,21 @@ func testConcurrentSurveyUpdates(t *testing.T, fresh NewDatabase) {
 				err := stores[i%replicas].Transact(t.Context(), func(tx storage.Tx) error { return tx.UpdateSurvey(t.Context(), next) })
 				switch {
 				case err == nil:
-					won <- next
+					succeeded <- next
 				case !errors.Is(err, record.ErrVersionMismatch):
 					t.Errorf("got %v, want ErrVersionMismatch", err)
 				}
 			})
 		}
 		group.Wait()
-		if len(won) != 1 {
-			t.Fatalf("%d wrote the version after %d", len(won), survey.Version)
+		if len(succeeded) != 1 {
+			t.Fatalf("%d updates of version %d succeeded, want 1", len(succeeded), survey.Version)
 		}
-		survey = <-won
+		survey = <-succeeded
 		transact(t, store, func(tx storage.Tx) error {
-			kept, err := tx.GetSurvey(t.Context(), survey.ID)
-			if diff := cmp.Diff(survey, kept); diff != "" {
-				t.Errorf("(-written +kept):\n%s", diff)
+			stored, err := tx.GetSurvey(t.Context(), survey.ID)
+			if diff := cmp.Diff(survey, stored); diff != "" {
+				t.Errorf("survey (-written +stored):\n%s", diff)
 			}
 			return err
 		})
@@ -293,19 +293,19 @@ func testSurveyPagination(t *testing.T, fresh NewDatabase) {
 		return nil
 	})
 	for _, status := range []record.Status{"", record.StatusNew, record.StatusPending, record.StatusCompleted} {
-		left := slices.DeleteFunc(slices.Clone(surveys), func(s record.Survey) bool {
+		remaining := slices.DeleteFunc(slices.Clone(surveys), func(s record.Survey) bool {
 			return s.Status == "" || status != "" && s.Status != status
 		})
 		transact(t, store, func(tx storage.Tx) error {
-			for skipped := 0; skipped < len(left)+100; skipped += 97 {
-				page, total, err := tx.ListSurveys(t.Context(), record.SurveyFilter{Status: status}, int64(skipped), 50)
+			for offset := 0; offset < len(remaining)+100; offset += 97 {
+				page, total, err := tx.ListSurveys(t.Context(), record.SurveyFilter{Status: status}, int64(offset), 50)
 				if err != nil {
 					return err
 				}
-				from := min(skipped, len(left))
-				want := left[from:min(from+50, len(left))]
-				if diff := cmp.Diff(surveyIDs(want), surveyIDs(page)); diff != "" || total != int64(len(left)) {
-					t.Fatalf("%q from %d of %d, counted %d (-want +got):\n%s", status, skipped, len(left), total, diff)
+				from := min(offset, len(remaining))
+				want := remaining[from:min(from+50, len(remaining))]
+				if diff := cmp.Diff(surveyIDs(want), surveyIDs(page)); diff != "" || total != int64(len(remaining)) {
+					t.Fatalf("status %q, offset %d: got total %d, want %d (-want +got):\n%s", status, offset, total, len(remaining), diff)
 				}
 			}
 			return nil
@@ -339,7 +339,7 @@ func testSurveyWithSteps(t *testing.T, fresh NewDatabase) {
 		transact(t, store, func(tx storage.Tx) error {
 			read, steps, err := tx.GetSurveyWithSteps(t.Context(), survey.ID)
 			if int64(len(steps)) != read.Version-1 {
-				t.Errorf("at version %d it has %d steps", read.Version, len(steps))
+				t.Errorf("got %d steps at version %d, want %d", len(steps), read.Version, read.Version-1)
 			}
 			version = read.Version
 			return err
@@ -356,6 +356,6 @@ func testSurveyWithSteps(t *testing.T, fresh NewDatabase) {
 		return err
 	})
 	if !errors.Is(err, record.ErrNotFound) {
-		t.Errorf("of none: got %v, want record.ErrNotFound", err)
+		t.Errorf("GetSurveyWithSteps of an unknown survey: got %v, want record.ErrNotFound", err)
 	}
 }

@@ -118,7 +118,7 @@ func testInvalidUsage(t *testing.T, fresh NewDatabase) {
 		t.Run(name, func(t *testing.T) {
 			for _, counts := range [][]usage.Count{{bad}, {good, bad}, {bad, good}} {
 				if err := store.AddUsage(t.Context(), newBatch(counts...)); !errors.Is(err, usage.ErrInvalid) {
-					t.Errorf("adding %v: got error %v, want one that wraps ErrInvalidUsage", counts, err)
+					t.Errorf("adding %v: got error %v, want ErrInvalid", counts, err)
 				}
 			}
 			expectUsage(t, store)
@@ -138,7 +138,7 @@ func testUsageOverflow(t *testing.T, fresh NewDatabase) {
 		{newCount("portal", "z", math.MaxInt64), newCount("portal", "z", 1)},
 	} {
 		if err := store.AddUsage(t.Context(), newBatch(counts...)); err == nil {
-			t.Errorf("adding %v to %v: no error", counts, full)
+			t.Errorf("adding %v to %v: got no error, want one", counts, full)
 		}
 		expectUsage(t, store, full)
 	}

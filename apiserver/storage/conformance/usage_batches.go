@@ -39,13 +39,13 @@ func testBatchIsAddedOnce(t *testing.T, fresh NewDatabase) {
 		newCount("portal", "A7", 1), newCount("portal", "a max", 1), newCount("portal", "a1", 1), newCount("portal", "a2", 1), newCount("portal", "b1", 1))
 	for _, bad := range []usage.Batch{newNumberedBatch("", 1, "x"), newNumberedBatch("a\x00", 1, "x"), newNumberedBatch("c", 0, "x"), newNumberedBatch("c", -1, "x")} {
 		if err := store.AddUsage(t.Context(), bad); !errors.Is(err, usage.ErrInvalid) {
-			t.Errorf("%v: got error %v, want one that wraps ErrInvalidUsage", bad, err)
+			t.Errorf("%v: got error %v, want ErrInvalid", bad, err)
 		}
 	}
 	// A failed batch does not use up its sequence number.
 	failing := usage.Batch{Recorder: "d", Sequence: 1, Counts: []usage.Count{newCount("portal", "a1", math.MaxInt64)}}
 	if err := store.AddUsage(t.Context(), failing); err == nil {
-		t.Errorf("%v: no error", failing)
+		t.Errorf("%v: got no error, want one", failing)
 	}
 	if err := store.AddUsage(t.Context(), newNumberedBatch("d", 1, "d1")); err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func testBatchIsAddedOnce(t *testing.T, fresh NewDatabase) {
 }
 
 // testConcurrentBatchIsAddedOnce checks that a batch sent concurrently is added once,
-// and is readable by every caller that got a success.
+// and that every sender can read it when AddUsage returns.
 func testConcurrentBatchIsAddedOnce(t *testing.T, fresh NewDatabase) {
 	const replicas, senders, batches, endpoints = 2, 4, 10, 20
 	url := fresh(t)
@@ -79,25 +79,25 @@ func testConcurrentBatchIsAddedOnce(t *testing.T, fresh NewDatabase) {
 		}
 		group.Wait()
 		if calls := expectEqualCalls(t, listAllUsage(t, store), endpoints, number); calls != number {
-			t.Fatalf("%d batches were sent and %d are there", number, calls)
+			t.Fatalf("%d batches are stored, want %d", calls, number)
 		}
 	}
 }
 
-// testBatchIsRetriedUntilAdded checks that a batch with unknown outcome can be retried
+// testBatchIsRetriedUntilAdded checks that a batch with an unknown outcome can be retried
 // until it is added, and counts once.
 func testBatchIsRetriedUntilAdded(t *testing.T, fresh NewDatabase) {
 	const batches, endpoints = 30, 200
 	store := openStore(t, fresh(t))
-	began := time.Now()
+	start := time.Now()
 	addUsage(t, store, shuffledBatch(endpoints).Counts...)
-	usual := time.Since(began)
+	typical := time.Since(start)
 	recorder := uuid.NewString()
 	for number := int64(1); number <= batches; number++ {
 		sent := shuffledBatch(endpoints)
 		sent.Recorder, sent.Sequence = recorder, number
 		for try := 0; ; try++ {
-			ctx, cancel := context.WithTimeout(t.Context(), usual*time.Duration(number+int64(try))/batches)
+			ctx, cancel := context.WithTimeout(t.Context(), typical*time.Duration(number+int64(try))/batches)
 			err := store.AddUsage(ctx, sent)
 			cancel()
 			if err == nil {
@@ -106,7 +106,7 @@ func testBatchIsRetriedUntilAdded(t *testing.T, fresh NewDatabase) {
 		}
 	}
 	if calls := expectEqualCalls(t, listAllUsage(t, store), endpoints, batches+1); calls != batches+1 {
-		t.Errorf("%d batches were added and %d are there", batches+1, calls)
+		t.Errorf("%d batches are stored, want %d", calls, batches+1)
 	}
 }
 

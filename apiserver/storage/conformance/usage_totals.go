@@ -44,7 +44,7 @@ func testUsageTotals(t *testing.T, fresh NewDatabase) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(test.want, got); len(test.want)+len(got) > 0 && diff != "" {
-			t.Errorf("days %d to %d, %q (-want +got):\n%s", test.from, test.to, test.endpoints, diff)
+			t.Errorf("days %d to %d, endpoints %q (-want +got):\n%s", test.from, test.to, test.endpoints, diff)
 		}
 	}
 }

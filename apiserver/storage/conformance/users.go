@@ -58,7 +58,7 @@ func testUsers(t *testing.T, fresh NewDatabase) {
 	transact(t, store, func(tx storage.Tx) error {
 		locked, err := tx.LockUser(t.Context(), ada.ID)
 		if diff := cmp.Diff(ada, locked); diff != "" || err != nil {
-			t.Errorf("locked (-want +got): %v\n%s", err, diff)
+			t.Errorf("LockUser: error %v, (-want +got):\n%s", err, diff)
 		}
 		return tx.UpdateUser(t.Context(), changed, []record.ContactHash{phoneHash("ada"), emailHash("lovelace")})
 	})
@@ -68,16 +68,16 @@ func testUsers(t *testing.T, fresh NewDatabase) {
 			want record.EncryptedUser
 			err  error
 		}{
-			"by id":                 {func() (record.EncryptedUser, error) { return tx.GetUser(t.Context(), ada.ID) }, changed, nil},
-			"no such id":            {func() (record.EncryptedUser, error) { return tx.GetUser(t.Context(), "x") }, record.EncryptedUser{}, record.ErrNotFound},
-			"no such id to lock":    {func() (record.EncryptedUser, error) { return tx.LockUser(t.Context(), "x") }, record.EncryptedUser{}, record.ErrNotFound},
-			"by hash":               {getUserByHash(t, tx, emailHash("lovelace")), changed, nil},
-			"by the second hash":    {getUserByHash(t, tx, emailHash("none"), phoneHash("ada")), changed, nil},
-			"by the former hash":    {getUserByHash(t, tx, emailHash("ada")), record.EncryptedUser{}, record.ErrNotFound},
-			"by one of another":     {getUserByHash(t, tx, emailHash("eve")), eve, nil},
-			"by one of other kind":  {getUserByHash(t, tx, phoneHash("lovelace")), record.EncryptedUser{}, record.ErrNotFound},
-			"by one of another key": {getUserByHash(t, tx, record.ContactHash{Kind: "email", KeyID: 1, Sum: []byte("eve")}), record.EncryptedUser{}, record.ErrNotFound},
-			"by none":               {getUserByHash(t, tx), record.EncryptedUser{}, record.ErrNotFound},
+			"by id":                    {func() (record.EncryptedUser, error) { return tx.GetUser(t.Context(), ada.ID) }, changed, nil},
+			"unknown id":               {func() (record.EncryptedUser, error) { return tx.GetUser(t.Context(), "x") }, record.EncryptedUser{}, record.ErrNotFound},
+			"lock of unknown id":       {func() (record.EncryptedUser, error) { return tx.LockUser(t.Context(), "x") }, record.EncryptedUser{}, record.ErrNotFound},
+			"by hash":                  {getUserByHash(t, tx, emailHash("lovelace")), changed, nil},
+			"by the second hash":       {getUserByHash(t, tx, emailHash("none"), phoneHash("ada")), changed, nil},
+			"by the former hash":       {getUserByHash(t, tx, emailHash("ada")), record.EncryptedUser{}, record.ErrNotFound},
+			"by hash of another user":  {getUserByHash(t, tx, emailHash("eve")), eve, nil},
+			"by hash of another kind":  {getUserByHash(t, tx, phoneHash("lovelace")), record.EncryptedUser{}, record.ErrNotFound},
+			"by hash with another key": {getUserByHash(t, tx, record.ContactHash{Kind: "email", KeyID: 1, Sum: []byte("eve")}), record.EncryptedUser{}, record.ErrNotFound},
+			"without hashes":           {getUserByHash(t, tx), record.EncryptedUser{}, record.ErrNotFound},
 		} {
 			got, err := try.read()
 			if diff := cmp.Diff(try.want, got); diff != "" || !errors.Is(err, try.err) {
@@ -85,12 +85,12 @@ func testUsers(t *testing.T, fresh NewDatabase) {
 			}
 		}
 		for _, part := range []struct {
-			skipped, atMost int64
-			want            []record.EncryptedUser
+			offset, limit int64
+			want          []record.EncryptedUser
 		}{{0, 10, []record.EncryptedUser{changed, eve, bare}}, {1, 1, []record.EncryptedUser{eve}}, {3, 1, []record.EncryptedUser{}}} {
-			page, total, err := tx.ListUsers(t.Context(), part.skipped, part.atMost)
+			page, total, err := tx.ListUsers(t.Context(), part.offset, part.limit)
 			if diff := cmp.Diff(part.want, page); diff != "" || total != 3 || err != nil {
-				t.Errorf("%d users, %v, (-want +got):\n%s", total, err, diff)
+				t.Errorf("got total %d, error %v, (-want +got):\n%s", total, err, diff)
 			}
 		}
 		return nil
@@ -152,21 +152,21 @@ func testUserAlreadyExists(t *testing.T, fresh NewDatabase) {
 		}, "email"},
 	} {
 		err := store.Transact(t.Context(), test.work)
-		var taken *record.AlreadyExistsError
-		if !errors.As(err, &taken) || taken.Kind != test.kind || !errors.Is(err, record.ErrAlreadyExists) {
-			t.Errorf("%s: got %v, want that the %s is taken", name, err, test.kind)
+		var exists *record.AlreadyExistsError
+		if !errors.As(err, &exists) || exists.Kind != test.kind || !errors.Is(err, record.ErrAlreadyExists) {
+			t.Errorf("%s: got %v, want an AlreadyExistsError for the %s", name, err, test.kind)
 		}
 	}
 	err := store.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertUser(t.Context(), ada, nil) })
 	if !errors.Is(err, record.ErrAlreadyExists) {
-		t.Errorf("the same id: got %v", err)
+		t.Errorf("inserting the same id: got %v, want ErrAlreadyExists", err)
 	}
 	transact(t, store, func(tx storage.Tx) error {
 		if found, err := tx.GetUserByHash(t.Context(), []record.ContactHash{emailHash("eve")}); err != nil || found.ID != eve.ID {
-			t.Errorf("a change that was refused left %v, %v", found, err)
+			t.Errorf("after a rejected update: got %v, error %v, want %s", found, err, eve.ID)
 		}
 		if _, err := tx.GetUserByHash(t.Context(), []record.ContactHash{emailHash("x")}); !errors.Is(err, record.ErrNotFound) {
-			t.Errorf("a user that was refused is found: %v", err)
+			t.Errorf("after a rejected insert: got %v, want ErrNotFound", err)
 		}
 		return nil
 	})
@@ -178,7 +178,7 @@ func testConcurrentUserInserts(t *testing.T, fresh NewDatabase) {
 	const replicas, writers = 2, 5
 	url := fresh(t)
 	var group sync.WaitGroup
-	var got atomic.Int64
+	var inserted atomic.Int64
 	for range replicas {
 		store := openStore(t, url)
 		for range writers {
@@ -188,7 +188,7 @@ func testConcurrentUserInserts(t *testing.T, fresh NewDatabase) {
 				})
 				switch {
 				case err == nil:
-					got.Add(1)
+					inserted.Add(1)
 				case !errors.Is(err, record.ErrAlreadyExists):
 					t.Errorf("got %v", err)
 				}
@@ -196,8 +196,8 @@ func testConcurrentUserInserts(t *testing.T, fresh NewDatabase) {
 		}
 	}
 	group.Wait()
-	if got.Load() != 1 {
-		t.Errorf("%d users have the same address", got.Load())
+	if inserted.Load() != 1 {
+		t.Errorf("%d users were inserted with the same address, want 1", inserted.Load())
 	}
 }
 

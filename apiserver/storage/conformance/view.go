@@ -20,11 +20,11 @@ func testView(t *testing.T, fresh NewDatabase) {
 	err := store.View(t.Context(), func(tx storage.Reader) error {
 		before, total, err := tx.ListUsers(t.Context(), 0, 10)
 		if err != nil || total != 1 || cmp.Diff([]record.EncryptedUser{first}, before) != "" {
-			t.Errorf("before: got %v, %d, %v", before, total, err)
+			t.Errorf("before the insert: got %v, total %d, error %v", before, total, err)
 		}
 		insertUser(t, store, second)
 		if during, total, err := tx.ListUsers(t.Context(), 0, 10); err != nil || total != 1 || cmp.Diff(before, during) != "" {
-			t.Errorf("during: got %v, %d, %v", during, total, err)
+			t.Errorf("after the insert: got %v, total %d, error %v", during, total, err)
 		}
 		return nil
 	})

@@ -15,7 +15,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
-// fakeWorker works jobs as the names of their events specify, and records them.
+// fakeWorker works jobs as the ids of their events specify, and records them.
 type fakeWorker struct {
 	mu   sync.Mutex
 	done []string
@@ -23,29 +23,29 @@ type fakeWorker struct {
 
 func newFakeWorker() *fakeWorker { return &fakeWorker{} }
 
-func (d *fakeWorker) completed() []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.done
+func (w *fakeWorker) completed() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.done
 }
 
 // record records a job and returns how often it was recorded before.
-func (d *fakeWorker) record(what string) (before int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, done := range d.done {
-		if done == what {
+func (w *fakeWorker) record(job string) (before int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, done := range w.done {
+		if done == job {
 			before++
 		}
 	}
-	d.done = append(d.done, what)
+	w.done = append(w.done, job)
 	return before
 }
 
-var errRejected = errors.New("the receiver refused")
+var errRejected = errors.New("receiver rejected the event")
 
-func (d *fakeWorker) deliver(_ context.Context, delivery outbox.Delivery, attempt int) outbox.Outcome {
-	before := d.record(fmt.Sprintf("%s %d", delivery.Event.ID, attempt))
+func (w *fakeWorker) deliver(_ context.Context, delivery outbox.Delivery, attempt int) outbox.Outcome {
+	before := w.record(fmt.Sprintf("%s %d", delivery.Event.ID, attempt))
 	switch {
 	case delivery.Event.ID == "retried" && attempt == 1:
 		return outbox.Outcome{Err: errRejected, RetryAt: time.Now().Add(20 * time.Millisecond)}
@@ -57,16 +57,16 @@ func (d *fakeWorker) deliver(_ context.Context, delivery outbox.Delivery, attemp
 	return outbox.Outcome{}
 }
 
-func (d *fakeWorker) notify(_ context.Context, notification outbox.Notification) error {
-	d.record("notification " + notification.SurveyID)
+func (w *fakeWorker) notify(_ context.Context, notification outbox.Notification) error {
+	w.record("notification " + notification.SurveyID)
 	return nil
 }
 
-// drain works the deliveries of a receiver and the notifications until none are left.
-func (d *fakeWorker) drain(t *testing.T, store storage.Store, receiver string) {
+// drain works the notifications and the deliveries to a receiver until none are left.
+func (w *fakeWorker) drain(t *testing.T, store storage.Store, receiver string) {
 	t.Helper()
 	client, err := store.NewOutboxClient(t.Context(), outbox.Handlers{
-		Deliver: d.deliver, Notify: d.notify, RetryAt: func(int) time.Time { return time.Now() },
+		Deliver: w.deliver, Notify: w.notify, RetryAt: func(int) time.Time { return time.Now() },
 	}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -75,12 +75,12 @@ func (d *fakeWorker) drain(t *testing.T, store storage.Store, receiver string) {
 		t.Fatal(err)
 	}
 	eventually(t, func() bool {
-		waiting, err := store.QueueStats(t.Context())
+		queues, err := store.QueueStats(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, w := range waiting {
-			if w.ReceiverID() == receiver || w.ReceiverID() == "" {
+		for _, queue := range queues {
+			if queue.ReceiverID() == receiver || queue.ReceiverID() == "" {
 				return false
 			}
 		}
@@ -91,12 +91,12 @@ func (d *fakeWorker) drain(t *testing.T, store storage.Store, receiver string) {
 	}
 }
 
-// eventually waits until an asynchronous condition is met.
-func eventually(t *testing.T, reached func() bool) {
+// eventually waits until a condition is met.
+func eventually(t *testing.T, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !reached(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); !condition(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it did not come about")
+			t.Fatal("condition not met within 30 seconds")
 		}
 	}
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package open selects the storage implementation for a database URL. It depends on
-// every implementation, so that the implementations do not depend on each other. Nothing
-// else belongs here.
+// Package open selects the storage implementation for a database URL. It is separate from
+// package storage because it depends on every implementation.
 package open
 
 import (
@@ -36,9 +35,9 @@ func New(url string) (storage.Store, error) {
 	return nil, errInvalidURL
 }
 
-// Open opens the store at url and migrates it, without becoming its owner. Errors that
-// wrap storage.ErrInvalidURL are permanent; others may be transient, for example while a
-// server is starting.
+// Open opens the store at url and migrates it, without marking it with an owner. Errors
+// that wrap storage.ErrInvalidURL are permanent; others may be transient, for example
+// while a database server is starting.
 func Open(ctx context.Context, url string) (storage.Store, error) {
 	store, err := New(url)
 	if err != nil {

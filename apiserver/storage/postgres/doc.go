@@ -4,7 +4,7 @@
 // the replicas of an instance share.
 //
 // Package storage defines what is stored and under which rules; this package contains
-// only what PostgreSQL alone needs: connections, migrations/, and in queries.sql the
-// statements that SQLite does not share. The shared ones are in package sqlstore. Errors from this package never contain a host, user, database
-// name or password: see wrapError.
+// only what is specific to PostgreSQL: connections, migrations/, and the statements in
+// queries.sql. The statements shared with SQLite are in package sqlstore. Errors from this
+// package never contain a host, user, database name or password: see wrapError.
 package postgres

@@ -17,19 +17,18 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// wrapError describes a failed operation in words that are safe to log and show. The
-// messages of pgx and net contain the host, user and database, and the server's messages
-// may quote values, so none of them is passed on: the message is built from the kind of
-// error only. The result wraps the error of ctx if ctx is the cause, and the errors of
-// package storage.
-func wrapError(ctx context.Context, doing string, err error) error {
+// wrapError describes a failed operation in a message that is safe to log and show.
+// Messages of pgx and net contain the host, user and database, and messages of the server
+// may quote values, so wrapError builds its message from the type of the error only. The
+// result wraps the error of ctx if ctx is the cause, and the errors of package storage.
+func wrapError(ctx context.Context, operation string, err error) error {
 	if ctx.Err() != nil {
-		return fmt.Errorf("%s: %w", doing, ctx.Err())
+		return fmt.Errorf("%s: %w", operation, ctx.Err())
 	}
 	if known := storageError(err); known != nil {
-		return fmt.Errorf("%s: %w", doing, known)
+		return fmt.Errorf("%s: %w", operation, known)
 	}
-	return fmt.Errorf("%s: %s", doing, describeError(err))
+	return fmt.Errorf("%s: %s", operation, describeError(err))
 }
 
 // sqlStateErrors maps SQLSTATEs to errors of package storage.
@@ -46,9 +45,9 @@ func storageError(err error) error {
 	if errors.As(err, &server) {
 		return sqlStateErrors[server.Code]
 	}
-	for _, ours := range []error{record.ErrNotOpen, record.ErrAlreadyExists, record.ErrReferenceNotFound, record.ErrConflict} {
-		if errors.Is(err, ours) {
-			return ours
+	for _, known := range []error{record.ErrNotOpen, record.ErrAlreadyExists, record.ErrReferenceNotFound, record.ErrConflict} {
+		if errors.Is(err, known) {
+			return known
 		}
 	}
 	return nil
@@ -65,15 +64,15 @@ func describeError(err error) string {
 	case errors.As(err, &server):
 		return describeServerError(server)
 	case errors.As(err, &certificate):
-		return "the server's certificate is not trusted; set sslrootcert in the database URL to its CA, and use a host name that the certificate covers"
+		return "server certificate is not trusted; set sslrootcert in the database URL to its CA, and use a host name that the certificate covers"
 	case errors.As(err, &name):
-		return "the database host name cannot be resolved"
+		return "database host name cannot be resolved"
 	case isTimeout(err):
-		return "the server did not answer in time"
+		return "server did not respond in time"
 	case errors.As(err, &system):
 		return "connection to the server failed: " + system.Error()
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed), errors.Is(err, pgconn.ErrConnClosed):
-		return "the server closed the connection"
+		return "server closed the connection"
 	}
 	return "communication with the server failed; check host, port and sslmode in the database URL"
 }
@@ -84,26 +83,26 @@ func isTimeout(err error) bool {
 		errors.As(err, &network) && network.Timeout()
 }
 
-// serverErrorDescriptions describes the SQLSTATEs that a wrong URL or server setup
+// serverErrorDescriptions describes the SQLSTATEs that an invalid URL or server setup
 // usually causes (PostgreSQL manual, appendix A).
 var serverErrorDescriptions = map[string]string{
-	"28P01": "the server rejected the user name or password",
-	"28000": "the server does not accept this user from this address, or without TLS; check pg_hba.conf",
-	"3D000": "the database does not exist on the server",
-	"3F000": "the schema does not exist in the database",
-	"42501": "the user lacks privileges: it must own the tables or be allowed to create them in the schema",
-	"53100": "the server's disk is full",
-	"53300": "the server has too many connections; lower pool_max_conns in the database URL or raise its limit",
-	"25006": "the server is read-only, such as a standby; use the primary in the database URL",
-	"57P01": "the server is shutting down",
-	"57P02": "the server crashed and is restarting",
-	"57P03": "the server is starting up or shutting down",
-	"22003": "a number is out of range",
+	"28P01": "server rejected the user name or password",
+	"28000": "server does not accept this user from this address, or without TLS; check pg_hba.conf",
+	"3D000": "database does not exist on the server",
+	"3F000": "schema does not exist in the database",
+	"42501": "user lacks privileges; make it the owner of the tables, or allow it to create tables in the schema",
+	"53100": "server disk is full",
+	"53300": "server has too many connections; lower pool_max_conns in the database URL, or raise max_connections on the server",
+	"25006": "server is read-only, such as a standby; use the primary in the database URL",
+	"57P01": "server is shutting down",
+	"57P02": "server crashed and is restarting",
+	"57P03": "server is starting up or shutting down",
+	"22003": "number is out of range",
 }
 
 func describeServerError(err *pgconn.PgError) string {
 	if reason, known := serverErrorDescriptions[err.Code]; known {
 		return fmt.Sprintf("%s (SQLSTATE %s)", reason, err.Code)
 	}
-	return fmt.Sprintf("the server returned SQLSTATE %s", err.Code)
+	return fmt.Sprintf("server returned SQLSTATE %s", err.Code)
 }

@@ -53,8 +53,8 @@ func (g *gate) BeginTx(ctx context.Context, options pgx.TxOptions) (pgx.Tx, erro
 }
 
 // WrapError implements sqlstore.Driver.
-func (*gate) WrapError(ctx context.Context, doing string, err error) error {
-	return wrapError(ctx, doing, err)
+func (*gate) WrapError(ctx context.Context, operation string, err error) error {
+	return wrapError(ctx, operation, err)
 }
 
 // notOpenRow is the row returned before the database is open.

@@ -26,15 +26,15 @@ func (s *Store) NewOutboxClient(_ context.Context, handlers outbox.Handlers, log
 
 // QueueStats implements storage.JobQueue.
 func (s *Store) QueueStats(ctx context.Context) ([]outbox.QueueStats, error) {
-	rows, err := s.queries.Waiting(ctx)
+	rows, err := s.queries.QueueStats(ctx)
 	if err != nil {
 		return nil, wrapError(ctx, "reading outbox statistics", err)
 	}
-	waiting := make([]outbox.QueueStats, len(rows))
+	stats := make([]outbox.QueueStats, len(rows))
 	for i, row := range rows {
-		waiting[i] = outbox.QueueStats{Queue: row.Queue, Jobs: row.Jobs, Running: row.Running, NextDueAt: row.Next.UTC()}
+		stats[i] = outbox.QueueStats{Queue: row.Queue, Jobs: row.Jobs, Running: row.Running, NextDueAt: row.Next.UTC()}
 	}
-	return waiting, nil
+	return stats, nil
 }
 
 // Enqueued implements storage.JobQueue. It returns nil because other replicas insert

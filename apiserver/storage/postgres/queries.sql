@@ -1,8 +1,8 @@
--- AddUsage adds the counts of a batch unless it was added before, and waits for a
--- concurrent transaction that adds the same batch. It locks rows in primary key order, so
+-- AddUsage adds the counts of a batch unless the batch was added before. It waits for a
+-- concurrent transaction that adds the same batch, and locks rows in primary key order so
 -- that replicas do not deadlock.
 -- name: AddUsage :exec
-WITH taken AS (
+WITH claimed AS (
     INSERT INTO usage_recorders (id, batch)
     VALUES (@recorder, @batch)
     ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, seen_at = excluded.seen_at
@@ -18,13 +18,13 @@ FROM (
         unnest(@endpoints::text[]) COLLATE "C" AS endpoint,
         unnest(@calls::bigint[]) AS calls
 ) AS added
-WHERE EXISTS (SELECT 1 FROM taken)
+WHERE EXISTS (SELECT 1 FROM claimed)
 GROUP BY added.date, added.application, added.endpoint
 ORDER BY added.date, added.application, added.endpoint
 ON CONFLICT (date, application, endpoint)
 DO UPDATE SET calls = usage_counts.calls + excluded.calls;
 
--- name: ForgetRecorders :exec
+-- name: DeleteStaleRecorders :exec
 DELETE FROM usage_recorders
 WHERE seen_at < now() - interval '30 days';
 
@@ -35,7 +35,7 @@ WHERE date >= @first_date AND date <= @last_date AND endpoint = ANY(@endpoints::
 GROUP BY application, endpoint
 ORDER BY application, endpoint;
 
--- ReadOnly reports whether this connection cannot write, as on a standby.
+-- ReadOnly reports whether this connection is read-only, for example on a standby.
 -- name: ReadOnly :one
 SELECT current_setting('transaction_read_only')::boolean AS read_only;
 
@@ -43,8 +43,8 @@ SELECT current_setting('transaction_read_only')::boolean AS read_only;
 INSERT INTO webhook_attempts (id, webhook_id, at, document)
 SELECT unnest(@ids::text[]), unnest(@webhook_ids::text[]), unnest(@times::timestamptz[]), unnest(@documents::text[]);
 
--- Waiting returns the unfinished jobs per queue.
--- name: Waiting :many
+-- QueueStats returns the unfinished jobs per queue.
+-- name: QueueStats :many
 SELECT queue, count(*) AS jobs, count(*) FILTER (WHERE state = 'running') AS running,
     coalesce(min(scheduled_at) FILTER (WHERE state <> 'running'), 'epoch')::timestamptz AS next
 FROM river_job WHERE state IN ('available', 'pending', 'retryable', 'running', 'scheduled')

@@ -73,7 +73,7 @@ const sqlStateUndefinedTable = "42P01"
 
 // checkOwner rejects a database owned by another Instance before anything is changed.
 func (s *Store) checkOwner(ctx context.Context, owner storage.Owner) error {
-	marked, err := sqlstore.GetOwner(ctx, s.pool)
+	ownerUID, err := sqlstore.GetOwner(ctx, s.pool)
 	var server *pgconn.PgError
 	if errors.As(err, &server) && server.Code == sqlStateUndefinedTable {
 		return nil
@@ -81,7 +81,7 @@ func (s *Store) checkOwner(ctx context.Context, owner storage.Owner) error {
 	if err != nil {
 		return wrapError(ctx, "reading database owner", err)
 	}
-	return owner.CheckMarker(marked)
+	return owner.CheckMarker(ownerUID)
 }
 
 // setOwner marks the database with its owner. If several owners mark a new database
@@ -90,28 +90,28 @@ func (s *Store) setOwner(ctx context.Context, owner storage.Owner) error {
 	if owner.UID == "" {
 		return nil
 	}
-	var foreign error
-	err := pgx.BeginFunc(ctx, s.pool, func(begun pgx.Tx) error {
-		if _, err := begun.Exec(ctx, "LOCK TABLE owner IN SHARE ROW EXCLUSIVE MODE"); err != nil {
+	var ownerErr error
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, "LOCK TABLE owner IN SHARE ROW EXCLUSIVE MODE"); err != nil {
 			return err
 		}
-		marked, err := sqlstore.GetOwner(ctx, begun)
+		ownerUID, err := sqlstore.GetOwner(ctx, tx)
 		if err != nil {
 			return err
 		}
-		if foreign = owner.CheckMarker(marked); foreign != nil || marked == owner.UID {
+		if ownerErr = owner.CheckMarker(ownerUID); ownerErr != nil || ownerUID == owner.UID {
 			return nil
 		}
-		return sqlstore.PutOwner(ctx, begun, owner.UID)
+		return sqlstore.PutOwner(ctx, tx, owner.UID)
 	})
 	if err != nil {
 		return wrapError(ctx, "recording database owner", err)
 	}
-	return foreign
+	return ownerErr
 }
 
-// errInvalidURL does not describe what is wrong with the URL, because any part of it may
-// be a piece of an unescaped password.
+// errInvalidURL does not describe the error in the URL, because any part of the URL may
+// belong to an unescaped password.
 var errInvalidURL = fmt.Errorf("%w: use postgres://user:password@host:port/database?sslmode=verify-full, "+
 	"with special characters in the user name and password percent-encoded, and paths of existing certificate files", storage.ErrInvalidURL)
 
@@ -133,7 +133,7 @@ func parseConfig(url string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// AddUsage implements storage.UsageStore. It runs a single statement, so one transaction
+// AddUsage implements storage.UsageStore. It runs a single statement: one transaction
 // and one round trip.
 func (s *Store) AddUsage(ctx context.Context, batch usage.Batch) error {
 	if err := batch.Validate(); err != nil {
@@ -152,13 +152,13 @@ func (s *Store) AddUsage(ctx context.Context, batch usage.Batch) error {
 	return nil
 }
 
-// deleteStaleRecorders deletes recorders that have been inactive for long. It runs on
+// deleteStaleRecorders deletes recorders that have been inactive for a month. It runs on
 // the first batch of a new recorder, which is rare.
 func (s *Store) deleteStaleRecorders(ctx context.Context, batch usage.Batch) error {
 	if batch.Sequence > 1 {
 		return nil
 	}
-	return s.queries.ForgetRecorders(ctx)
+	return s.queries.DeleteStaleRecorders(ctx)
 }
 
 // usageColumns converts the counts from rows to columns.

@@ -15,7 +15,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
-// maxTransactionAttempts limits the attempts of a transaction that conflicts with
+// maxTransactionAttempts limits how often a transaction is attempted if it conflicts with
 // others.
 const maxTransactionAttempts = 4
 
@@ -30,7 +30,7 @@ func (s *Store) Transact(ctx context.Context, work func(storage.Tx) error) error
 	return s.retry(ctx, pgx.TxOptions{}, func(tx *sqlstore.Tx) error { return work(tx) })
 }
 
-// retry runs a transaction until it does not conflict with others.
+// retry runs a transaction, and retries it if it conflicts with others.
 func (s *Store) retry(ctx context.Context, options pgx.TxOptions, work func(*sqlstore.Tx) error) (err error) {
 	for range maxTransactionAttempts {
 		if err = s.transact(ctx, options, work); !errors.Is(err, record.ErrConflict) {
@@ -62,8 +62,8 @@ type txDriver struct {
 }
 
 // WrapError implements sqlstore.Driver.
-func (txDriver) WrapError(ctx context.Context, doing string, err error) error {
-	return wrapError(ctx, doing, err)
+func (txDriver) WrapError(ctx context.Context, operation string, err error) error {
+	return wrapError(ctx, operation, err)
 }
 
 // InsertAttempts implements sqlstore.TxDriver with one statement.

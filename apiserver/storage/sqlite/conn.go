@@ -20,7 +20,9 @@ import (
 type conn struct{ db queries.DBTX }
 
 // WrapError implements sqlstore.Driver.
-func (conn) WrapError(_ context.Context, doing string, err error) error { return wrapError(doing, err) }
+func (conn) WrapError(_ context.Context, operation string, err error) error {
+	return wrapError(operation, err)
+}
 
 // Exec implements sqlstore.Driver.
 func (c conn) Exec(ctx context.Context, query string, args ...any) (pgconn.CommandTag, error) {
@@ -102,7 +104,7 @@ type microseconds time.Time
 func (m *microseconds) Scan(value any) error {
 	count, ok := value.(int64)
 	if !ok {
-		return fmt.Errorf("cannot scan %T into time", value)
+		return fmt.Errorf("unsupported time value of type %T", value)
 	}
 	*m = microseconds(time.UnixMicro(count).UTC())
 	return nil

@@ -22,13 +22,13 @@ var constraintErrors = map[int]error{
 
 // wrapError adds the failed operation to err. The result wraps the errors of package
 // storage.
-func wrapError(doing string, err error) error {
-	var refused *driver.Error
+func wrapError(operation string, err error) error {
+	var driverErr *driver.Error
 	switch {
 	case isBusy(err):
-		return fmt.Errorf("%s: %w", doing, record.ErrConflict)
-	case errors.As(err, &refused) && constraintErrors[refused.Code()] != nil:
-		return fmt.Errorf("%s: %w", doing, constraintErrors[refused.Code()])
+		return fmt.Errorf("%s: %w", operation, record.ErrConflict)
+	case errors.As(err, &driverErr) && constraintErrors[driverErr.Code()] != nil:
+		return fmt.Errorf("%s: %w", operation, constraintErrors[driverErr.Code()])
 	}
-	return fmt.Errorf("%s: %w", doing, err)
+	return fmt.Errorf("%s: %w", operation, err)
 }

@@ -15,7 +15,9 @@ import (
 type gate struct{ store *Store }
 
 // WrapError implements sqlstore.Driver.
-func (gate) WrapError(_ context.Context, doing string, err error) error { return wrapError(doing, err) }
+func (gate) WrapError(_ context.Context, operation string, err error) error {
+	return wrapError(operation, err)
+}
 
 // Exec implements sqlstore.Driver.
 func (g gate) Exec(ctx context.Context, query string, args ...any) (pgconn.CommandTag, error) {

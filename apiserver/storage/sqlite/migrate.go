@@ -33,29 +33,29 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// lockForOpen waits for the exclusive right to open the database at path, and holds it
+// lockForOpen waits for the exclusive lock for opening the database at path, and holds it
 // until unlock is called or the process exits. Without the lock, two processes migrating
 // concurrently would both see the old schema.
 //
-// The lock is SQLite's own, on an empty database next to the real one: this works on
+// It uses SQLite's own lock, on an empty database next to the real one, which works on
 // every platform and is released when the process exits. lockForOpen polls because
 // waiting inside SQLite ignores ctx.
 func lockForOpen(ctx context.Context, path string) (unlock func() error, err error) {
-	guard, err := openHandle(path+".lock", url.Values{"_txlock": {"exclusive"}}, 1)
+	lockFile, err := openHandle(path+".lock", url.Values{"_txlock": {"exclusive"}}, 1)
 	if err != nil {
 		return nil, err
 	}
 	for {
-		lock, err := guard.BeginTx(context.WithoutCancel(ctx), nil)
+		lock, err := lockFile.BeginTx(context.WithoutCancel(ctx), nil)
 		if err == nil {
-			return func() error { return errors.Join(lock.Rollback(), guard.Close()) }, nil
+			return func() error { return errors.Join(lock.Rollback(), lockFile.Close()) }, nil
 		}
 		if !isBusy(err) {
-			return nil, errors.Join(err, guard.Close())
+			return nil, errors.Join(err, lockFile.Close())
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errors.Join(ctx.Err(), guard.Close())
+			return nil, errors.Join(ctx.Err(), lockFile.Close())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -63,6 +63,6 @@ func lockForOpen(ctx context.Context, path string) (unlock func() error, err err
 
 // isBusy reports whether another connection holds the lock.
 func isBusy(err error) bool {
-	var failure *driver.Error
-	return errors.As(err, &failure) && failure.Code()&0xff == codes.SQLITE_BUSY
+	var driverErr *driver.Error
+	return errors.As(err, &driverErr) && driverErr.Code()&0xff == codes.SQLITE_BUSY
 }

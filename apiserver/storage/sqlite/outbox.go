@@ -19,7 +19,7 @@ func newInserter() (*outbox.Inserter[*sql.Tx], error) {
 	return outbox.NewInserter(riversqlite.New(nil))
 }
 
-// NewOutboxClient implements storage.JobQueue. No other client uses the file, so jobs
+// NewOutboxClient implements storage.JobQueue. No other process uses the file, so jobs
 // still marked as running belong to a killed process and are retried.
 func (s *Store) NewOutboxClient(ctx context.Context, handlers outbox.Handlers, log *slog.Logger) (outbox.Client, error) {
 	db, err := s.writableDB()
@@ -40,19 +40,19 @@ func (s *Store) NewOutboxClient(ctx context.Context, handlers outbox.Handlers, l
 
 // QueueStats implements storage.JobQueue.
 func (s *Store) QueueStats(ctx context.Context) ([]outbox.QueueStats, error) {
-	read, err := s.readQueries()
+	q, err := s.readQueries()
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.Waiting(ctx)
+	rows, err := q.QueueStats(ctx)
 	if err != nil {
 		return nil, wrapError("reading outbox statistics", err)
 	}
-	waiting := make([]outbox.QueueStats, len(rows))
+	stats := make([]outbox.QueueStats, len(rows))
 	for i, row := range rows {
-		waiting[i] = outbox.QueueStats{Queue: row.Queue, Jobs: row.Jobs, Running: row.Running, NextDueAt: time.UnixMicro(row.Next).UTC()}
+		stats[i] = outbox.QueueStats{Queue: row.Queue, Jobs: row.Jobs, Running: row.Running, NextDueAt: time.UnixMicro(row.Next).UTC()}
 	}
-	return waiting, nil
+	return stats, nil
 }
 
 // Enqueued implements storage.JobQueue. No other process writes to the file.

@@ -4,14 +4,14 @@ VALUES (?, ?, ?, ?)
 ON CONFLICT (date, application, endpoint)
 DO UPDATE SET calls = usage_counts.calls + excluded.calls;
 
--- TakeBatch records a batch. It changes no row if the batch was added before.
--- name: TakeBatch :execrows
+-- ClaimBatch records a batch, unless it was added before; then it changes no row.
+-- name: ClaimBatch :execrows
 INSERT INTO usage_recorders (id, batch)
 VALUES (?, ?)
 ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, seen_at = excluded.seen_at
 WHERE usage_recorders.batch < excluded.batch;
 
--- name: ForgetRecorders :exec
+-- name: DeleteStaleRecorders :exec
 DELETE FROM usage_recorders
 WHERE seen_at < unixepoch('now', '-30 days');
 
@@ -26,15 +26,15 @@ ORDER BY application, endpoint;
 INSERT INTO webhook_attempts (id, webhook_id, at, document)
 VALUES (sqlc.arg(id), sqlc.arg(webhook_id), sqlc.arg(at), sqlc.arg(document));
 
--- Waiting returns the unfinished jobs per queue.
--- name: Waiting :many
+-- QueueStats returns the unfinished jobs per queue.
+-- name: QueueStats :many
 SELECT queue, count(*) AS jobs, CAST(sum(state = 'running') AS INTEGER) AS running,
     CAST(coalesce(min(CASE WHEN state <> 'running' THEN unixepoch(scheduled_at, 'subsec') END), 0) * 1000000 AS INTEGER) AS next
 FROM river_job WHERE state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
 GROUP BY queue ORDER BY queue;
 
--- ResumeJobs makes the running jobs of a killed process available again, without counting
--- an attempt.
+-- ResumeJobs makes the jobs that a killed process was running available again, without
+-- counting an attempt.
 -- name: ResumeJobs :exec
 UPDATE river_job SET state = 'available', attempt = max(attempt - 1, 0) WHERE state = 'running';
 

@@ -24,9 +24,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/outbox"
 )
 
-// connectionParams are the connection parameters: the lock timeout, durable commits,
-// transactions that take the write lock when they begin, strict handling of errors and
-// quotes, and overwriting of deleted data.
+// connectionParams are the parameters of the connection that writes: the lock timeout,
+// durable commits, transactions that take the write lock when they begin, strict handling
+// of errors and quotes, and overwriting of deleted data.
 var connectionParams = url.Values{
 	"_busy_timeout": {"5000"},
 	"_journal_mode": {"WAL"},
@@ -68,8 +68,8 @@ type openDatabase struct {
 	*sql.DB          // the connection that writes
 }
 
-// Close closes all connections. The last one removes the write-ahead log, for which it
-// must be able to write.
+// Close closes all connections. It closes the writable connection last, because the last
+// connection removes the write-ahead log.
 func (d *openDatabase) Close() error { return errors.Join(d.readers.Close(), d.DB.Close()) }
 
 var _ storage.Store = (*Store)(nil)
@@ -82,8 +82,8 @@ func New(path string) *Store {
 }
 
 // Open implements storage.Store. It creates a missing file, readable by the current user
-// only; the directory must exist. SQLite's -wal and -shm files and the empty .lock file
-// next to the database belong to it.
+// only; the directory must exist. The -wal, -shm and .lock files next to the database file
+// are part of the database.
 func (s *Store) Open(ctx context.Context, owner storage.Owner) error {
 	path, err := filepath.Abs(s.path)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Store) Open(ctx context.Context, owner storage.Owner) error {
 	}
 	unlock, err := lockForOpen(ctx, path)
 	if err != nil {
-		return fmt.Errorf("waiting for the lock of database %s: %w", path, err)
+		return fmt.Errorf("waiting for the lock on database %s: %w", path, err)
 	}
 	opened, err := openLocked(ctx, path, owner)
 	if err := errors.Join(err, unlock()); err != nil {
@@ -132,21 +132,21 @@ func openLocked(ctx context.Context, path string, owner storage.Owner) (*openDat
 // prepare checks the owner of the database, migrates it and marks it. The caller must
 // hold the lock from lockForOpen.
 func prepare(ctx context.Context, db *sql.DB, owner storage.Owner) error {
-	marked, err := readOwner(ctx, db)
+	ownerUID, err := readOwner(ctx, db)
 	if err != nil {
-		return fmt.Errorf("reading its owner: %w", err)
+		return fmt.Errorf("reading owner: %w", err)
 	}
-	if err := owner.CheckMarker(marked); err != nil {
+	if err := owner.CheckMarker(ownerUID); err != nil {
 		return err
 	}
 	if err := migrate(ctx, db); err != nil {
-		return fmt.Errorf("migrating its schema: %w", err)
+		return fmt.Errorf("migrating schema: %w", err)
 	}
-	if owner.UID == "" || owner.UID == marked {
+	if owner.UID == "" || owner.UID == ownerUID {
 		return nil
 	}
 	if err := sqlstore.PutOwner(ctx, conn{db}, owner.UID); err != nil {
-		return fmt.Errorf("recording its owner: %w", err)
+		return fmt.Errorf("recording owner: %w", err)
 	}
 	return nil
 }
@@ -170,8 +170,8 @@ func (s *Store) readQueries() (*queries.Queries, error) {
 	return queries.New(db.readers), nil
 }
 
-// writableDB returns the database for writing, after checking that path still names the
-// open file. Data written to a deleted file would be lost when the process exits.
+// writableDB returns the database for writing, after checking that the file at path is
+// still the open file. Data written to a deleted file would be lost when the process exits.
 func (s *Store) writableDB() (*openDatabase, error) {
 	db := s.db.Load()
 	if db == nil {
@@ -182,7 +182,7 @@ func (s *Store) writableDB() (*openDatabase, error) {
 	case err != nil:
 		return nil, fmt.Errorf("checking database file: %w", err)
 	case !os.SameFile(file, db.fileInfo):
-		return nil, fmt.Errorf("the database file %s was replaced after it was opened; restore the original file, or restart to use the new one", s.path)
+		return nil, fmt.Errorf("database file %s was replaced while open; restore the original file, or restart the server to use the new file", s.path)
 	}
 	return db, nil
 }
@@ -193,7 +193,7 @@ func (s *Store) withQueries(ctx context.Context, work func(*queries.Queries) err
 	if err != nil {
 		return err
 	}
-	return inTx(ctx, db.DB, func(begun *sql.Tx) error { return work(queries.New(begun)) })
+	return inTx(ctx, db.DB, func(tx *sql.Tx) error { return work(queries.New(tx)) })
 }
 
 // inTx runs work in a transaction.
@@ -239,25 +239,25 @@ func (s *Store) AddUsage(ctx context.Context, batch usage.Batch) error {
 	if len(batch.Counts) == 0 {
 		return nil
 	}
-	err := s.withQueries(ctx, func(add *queries.Queries) error { return addUsage(ctx, add, batch) })
+	err := s.withQueries(ctx, func(q *queries.Queries) error { return addUsage(ctx, q, batch) })
 	if err != nil {
 		return fmt.Errorf("adding %d usage counts: %w", len(batch.Counts), err)
 	}
 	return nil
 }
 
-func addUsage(ctx context.Context, add *queries.Queries, batch usage.Batch) error {
-	if batch.Sequence == 1 { // infrequent enough for cleanup
-		if err := add.ForgetRecorders(ctx); err != nil {
+func addUsage(ctx context.Context, q *queries.Queries, batch usage.Batch) error {
+	if batch.Sequence == 1 { // rare enough for cleanup
+		if err := q.DeleteStaleRecorders(ctx); err != nil {
 			return err
 		}
 	}
-	taken, err := add.TakeBatch(ctx, queries.TakeBatchParams{ID: batch.Recorder, Batch: batch.Sequence})
-	if err != nil || taken == 0 {
+	claimed, err := q.ClaimBatch(ctx, queries.ClaimBatchParams{ID: batch.Recorder, Batch: batch.Sequence})
+	if err != nil || claimed == 0 { // the batch was added before
 		return err
 	}
 	for _, count := range batch.Counts {
-		if err := add.AddUsage(ctx, queries.AddUsageParams(count)); err != nil {
+		if err := q.AddUsage(ctx, queries.AddUsageParams(count)); err != nil {
 			return err
 		}
 	}
@@ -266,11 +266,11 @@ func addUsage(ctx context.Context, add *queries.Queries, batch usage.Batch) erro
 
 // ListUsageTotals implements storage.UsageStore.
 func (s *Store) ListUsageTotals(ctx context.Context, from, to civil.Date, endpoints []string) ([]usage.Total, error) {
-	read, err := s.readQueries()
+	q, err := s.readQueries()
 	if err != nil {
 		return nil, err
 	}
-	rows, err := read.UsageTotals(ctx, queries.UsageTotalsParams{FirstDate: from, LastDate: to, Endpoints: endpoints})
+	rows, err := q.UsageTotals(ctx, queries.UsageTotalsParams{FirstDate: from, LastDate: to, Endpoints: endpoints})
 	if err != nil {
 		return nil, fmt.Errorf("reading usage totals from %s to %s: %w", from, to, err)
 	}
@@ -289,10 +289,10 @@ func (s *Store) Ping(ctx context.Context) error {
 	}
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("checking whether the database is writable: %w", err)
+		return fmt.Errorf("beginning transaction: %w", err)
 	}
 	if err := tx.Rollback(); err != nil {
-		return fmt.Errorf("rolling back empty transaction: %w", err)
+		return fmt.Errorf("rolling back transaction: %w", err)
 	}
 	return nil
 }

@@ -185,7 +185,7 @@ func TestMissingFileIsDetected(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantWritable("with another file", func(err error) bool {
-		return err != nil && strings.Contains(err.Error(), path+" was replaced after it was opened")
+		return err != nil && strings.Contains(err.Error(), path+" was replaced while open")
 	})
 	if err := os.Rename(path+".away", path); err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 // View implements storage.Transactor. It does not wait for other transactions.
 func (s *Store) View(ctx context.Context, work func(storage.Reader) error) error {
-	db, err := s.writableDB() // or reads would return the data of a deleted file
+	db, err := s.writableDB() // detects a deleted file, whose data must not be read
 	if err != nil {
 		return wrapError("beginning transaction", err)
 	}
@@ -42,8 +42,8 @@ func (s *Store) Transact(ctx context.Context, work func(storage.Tx) error) error
 // transact runs work in a transaction and returns its errors unchanged.
 func transact(ctx context.Context, db *sql.DB, jobs *outbox.Inserter[*sql.Tx], work func(*sqlstore.Tx) error) error {
 	var failed error
-	err := inTx(ctx, db, func(begun *sql.Tx) error {
-		failed = work(sqlstore.NewTx(txDriver{conn{begun}, jobs.WithTx(begun)}))
+	err := inTx(ctx, db, func(tx *sql.Tx) error {
+		failed = work(sqlstore.NewTx(txDriver{conn{tx}, jobs.WithTx(tx)}))
 		return failed
 	})
 	if failed != nil || err == nil {

@@ -23,11 +23,11 @@ type AttemptRow struct {
 // InsertWebhookAttempts implements storage.WebhookStore.
 func (t *Tx) InsertWebhookAttempts(ctx context.Context, attempts []event.Attempt) error {
 	for id, attempts := range event.GroupByWebhook(attempts) {
-		known, err := t.AddWebhookAttempts(ctx, queries.AddWebhookAttemptsParams{ID: id, Added: int64(len(attempts))})
+		updated, err := t.AddToWebhookAttemptCount(ctx, queries.AddToWebhookAttemptCountParams{ID: id, Added: int64(len(attempts))})
 		if err != nil {
 			return t.wrap(ctx, "counting webhook attempts", err)
 		}
-		if known == 0 {
+		if updated == 0 { // the webhook was deleted
 			continue
 		}
 		if err := t.insertAttempts(ctx, attempts); err != nil {
@@ -68,12 +68,12 @@ func (t *Tx) GetWebhookAttempt(ctx context.Context, webhookID, id string) (event
 }
 
 // ListWebhookAttempts implements storage.WebhookStore.
-func (t *Tx) ListWebhookAttempts(ctx context.Context, webhookID string, skipped, atMost int64) ([]event.Attempt, int64, error) {
+func (t *Tx) ListWebhookAttempts(ctx context.Context, webhookID string, offset, limit int64) ([]event.Attempt, int64, error) {
 	total, err := t.CountWebhookAttempts(ctx, webhookID)
 	if err != nil {
 		return nil, 0, t.wrapFound(ctx, "counting webhook attempts", err)
 	}
-	rows, err := t.WebhookAttempts(ctx, queries.WebhookAttemptsParams{WebhookID: webhookID, Skipped: skipped, AtMost: atMost})
+	rows, err := t.WebhookAttempts(ctx, queries.WebhookAttemptsParams{WebhookID: webhookID, Offset: offset, Limit: limit})
 	if err != nil {
 		return nil, 0, t.wrap(ctx, "listing webhook attempts", err)
 	}
@@ -87,21 +87,21 @@ func (t *Tx) ListWebhookAttempts(ctx context.Context, webhookID string, skipped,
 }
 
 // DeleteWebhookAttempts implements storage.WebhookStore.
-func (t *Tx) DeleteWebhookAttempts(ctx context.Context, before time.Time, atMost int64) (int64, error) {
-	rows, err := t.OldWebhookAttempts(ctx, queries.OldWebhookAttemptsParams{Before: before, AtMost: atMost})
+func (t *Tx) DeleteWebhookAttempts(ctx context.Context, before time.Time, limit int64) (int64, error) {
+	rows, err := t.ExpiredWebhookAttempts(ctx, queries.ExpiredWebhookAttemptsParams{Before: before, Limit: limit})
 	if err != nil {
 		return 0, t.wrap(ctx, "listing expired webhook attempts", err)
 	}
-	gone := map[string]int64{}
+	deletedByWebhook := map[string]int64{}
 	for _, row := range rows {
 		deleted, err := t.DeleteWebhookAttempt(ctx, row.ID)
 		if err != nil {
 			return 0, t.wrap(ctx, "deleting expired webhook attempt", err)
 		}
-		gone[row.WebhookID] += deleted // zero if another replica deleted them first
+		deletedByWebhook[row.WebhookID] += deleted // zero if another replica deleted the attempt first
 	}
-	for _, id := range slices.Sorted(maps.Keys(gone)) {
-		if _, err := t.AddWebhookAttempts(ctx, queries.AddWebhookAttemptsParams{ID: id, Added: -gone[id]}); err != nil {
+	for _, id := range slices.Sorted(maps.Keys(deletedByWebhook)) {
+		if _, err := t.AddToWebhookAttemptCount(ctx, queries.AddToWebhookAttemptCountParams{ID: id, Added: -deletedByWebhook[id]}); err != nil {
 			return 0, t.wrap(ctx, "counting webhook attempts", err)
 		}
 	}

@@ -26,7 +26,7 @@ func (t *Tx) InsertAuditRecord(ctx context.Context, record audit.Record) error {
 }
 
 // ListAuditRecords implements storage.AuditStore.
-func (t *Tx) ListAuditRecords(ctx context.Context, filter audit.Filter, skipped, atMost int64) ([]audit.Record, int64, error) {
+func (t *Tx) ListAuditRecords(ctx context.Context, filter audit.Filter, offset, limit int64) ([]audit.Record, int64, error) {
 	first, before := filter.Period()
 	total, err := t.CountAudit(ctx, queries.CountAuditParams{
 		First: first, Before: before, Application: filter.Application, UserID: filter.UserID,
@@ -38,14 +38,14 @@ func (t *Tx) ListAuditRecords(ctx context.Context, filter audit.Filter, skipped,
 	rows, err := t.Audit(ctx, queries.AuditParams{
 		First: first, Before: before, Application: filter.Application, UserID: filter.UserID,
 		Action: string(filter.Action), Resource: string(filter.Resource), ResourceID: filter.ResourceID,
-		Skipped: skipped, AtMost: atMost,
+		Offset: offset, Limit: limit,
 	})
 	return convert(rows, toAuditRecord), total, t.wrap(ctx, "listing audit records", err)
 }
 
 // ListUserAuditRecords implements storage.AuditStore.
-func (t *Tx) ListUserAuditRecords(ctx context.Context, id string, atMost int64) ([]audit.Record, error) {
-	rows, err := t.AuditOfUser(ctx, queries.AuditOfUserParams{ID: id, AtMost: atMost})
-	records := convert(rows, func(row queries.AuditOfUserRow) audit.Record { return toAuditRecord(queries.AuditRow(row)) })
+func (t *Tx) ListUserAuditRecords(ctx context.Context, id string, limit int64) ([]audit.Record, error) {
+	rows, err := t.UserAudit(ctx, queries.UserAuditParams{ID: id, Limit: limit})
+	records := convert(rows, func(row queries.UserAuditRow) audit.Record { return toAuditRecord(queries.AuditRow(row)) })
 	return records, t.wrap(ctx, "listing audit records of user", err)
 }

@@ -45,13 +45,13 @@ func (d DB) PutFeedback(ctx context.Context, interview feedback.InterviewFeedbac
 }
 
 // ListFeedback implements storage.FeedbackStore.
-func (d DB) ListFeedback(ctx context.Context, skipped, atMost int64) ([]feedback.InterviewFeedback, int64, error) {
+func (d DB) ListFeedback(ctx context.Context, offset, limit int64) ([]feedback.InterviewFeedback, int64, error) {
 	// Count first: rows inserted in between are on this page or after it.
 	total, err := d.run.CountFeedback(ctx)
 	if err != nil {
 		return nil, 0, d.run.wrap(ctx, "counting interview feedback", err)
 	}
-	rows, err := d.run.Feedback(ctx, queries.FeedbackParams{Skipped: skipped, AtMost: atMost})
+	rows, err := d.run.Feedback(ctx, queries.FeedbackParams{Offset: offset, Limit: limit})
 	if err != nil {
 		return nil, 0, d.run.wrap(ctx, "listing interview feedback", err)
 	}

@@ -35,13 +35,13 @@ func (t *Tx) ScheduleNotification(ctx context.Context, surveyID string, at time.
 	return t.wrap(ctx, "enqueuing notification", err)
 }
 
-// DeleteNotification implements storage.Outbox. The job stays and does nothing.
+// DeleteNotification implements storage.Outbox. It keeps the job, which then does nothing.
 func (t *Tx) DeleteNotification(ctx context.Context, surveyID string) error {
 	return t.wrap(ctx, "unscheduling notification", t.Queries.DeleteNotification(ctx, surveyID))
 }
 
 // ClaimNotification implements storage.Outbox.
 func (t *Tx) ClaimNotification(ctx context.Context, surveyID string, at time.Time) (bool, error) {
-	taken, err := t.TakeNotification(ctx, queries.TakeNotificationParams{SurveyID: surveyID, At: at})
-	return taken > 0, t.wrap(ctx, "claiming due notification", err)
+	claimed, err := t.ClaimScheduledNotification(ctx, queries.ClaimScheduledNotificationParams{SurveyID: surveyID, At: at})
+	return claimed > 0, t.wrap(ctx, "claiming due notification", err)
 }

@@ -12,7 +12,7 @@ import (
 
 // GetOwner returns the UID of the Instance that owns a database, or "" if it is unowned.
 func GetOwner(ctx context.Context, db queries.DBTX) (string, error) {
-	uid, err := queries.New(db).Mark(ctx)
+	uid, err := queries.New(db).OwnerUID(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", nil
 	}
@@ -21,5 +21,5 @@ func GetOwner(ctx context.Context, db queries.DBTX) (string, error) {
 
 // PutOwner marks a database with the UID of its owner.
 func PutOwner(ctx context.Context, db queries.DBTX, uid string) error {
-	return queries.New(db).PutMark(ctx, uid)
+	return queries.New(db).PutOwnerUID(ctx, uid)
 }

@@ -52,26 +52,26 @@ func (t *Tx) LockPatient(ctx context.Context, id string) (record.Patient, error)
 }
 
 // ListPatients implements storage.PatientStore.
-func (t *Tx) ListPatients(ctx context.Context, userID string, skipped, atMost int64) ([]record.Patient, int64, error) {
+func (t *Tx) ListPatients(ctx context.Context, userID string, offset, limit int64) ([]record.Patient, int64, error) {
 	if userID != "" {
-		return t.listUserPatients(ctx, userID, skipped, atMost)
+		return t.listUserPatients(ctx, userID, offset, limit)
 	}
 	total, err := t.CountPatients(ctx)
 	if err != nil {
 		return nil, 0, t.wrap(ctx, "counting patients", err)
 	}
-	rows, err := t.Patients(ctx, queries.PatientsParams{Skipped: skipped, AtMost: atMost})
+	rows, err := t.Patients(ctx, queries.PatientsParams{Offset: offset, Limit: limit})
 	page := convert(rows, func(row queries.PatientsRow) record.Patient { return toPatient(queries.PatientRow(row)) })
 	return page, total, t.wrap(ctx, "listing patients", err)
 }
 
-func (t *Tx) listUserPatients(ctx context.Context, userID string, skipped, atMost int64) ([]record.Patient, int64, error) {
-	total, err := t.CountPatientsOf(ctx, userID)
+func (t *Tx) listUserPatients(ctx context.Context, userID string, offset, limit int64) ([]record.Patient, int64, error) {
+	total, err := t.CountUserPatients(ctx, userID)
 	if err != nil {
 		return nil, 0, t.wrap(ctx, "counting patients of user", err)
 	}
-	rows, err := t.PatientsOf(ctx, queries.PatientsOfParams{UserID: userID, Skipped: skipped, AtMost: atMost})
-	page := convert(rows, func(row queries.PatientsOfRow) record.Patient { return toPatient(queries.PatientRow(row)) })
+	rows, err := t.UserPatients(ctx, queries.UserPatientsParams{UserID: userID, Offset: offset, Limit: limit})
+	page := convert(rows, func(row queries.UserPatientsRow) record.Patient { return toPatient(queries.PatientRow(row)) })
 	return page, total, t.wrap(ctx, "listing patients of user", err)
 }
 

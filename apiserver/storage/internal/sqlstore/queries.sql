@@ -20,7 +20,7 @@ SELECT count(*) FROM interview_feedback;
 SELECT application, interview_id, patient_intent_before, patient_intent_after, received_at
 FROM interview_feedback
 ORDER BY position
-LIMIT CAST(@at_most AS bigint) OFFSET CAST(@skipped AS bigint);
+LIMIT CAST(sqlc.arg('limit') AS bigint) OFFSET CAST(sqlc.arg('offset') AS bigint);
 
 -- name: InsertUser :exec
 INSERT INTO users (id, contact, generation, created_at)
@@ -50,19 +50,19 @@ SELECT count(*) FROM users;
 -- name: Users :many
 SELECT id, contact, generation, created_at FROM users
 ORDER BY position
-LIMIT CAST(@at_most AS bigint) OFFSET CAST(@skipped AS bigint);
+LIMIT CAST(sqlc.arg('limit') AS bigint) OFFSET CAST(sqlc.arg('offset') AS bigint);
 
--- UsersOfOtherGenerations returns users that were encrypted or hashed with other keys.
--- name: UsersOfOtherGenerations :many
+-- UserIDsWithOtherKeys returns the ids of users encrypted or hashed with other keys.
+-- name: UserIDsWithOtherKeys :many
 SELECT id FROM users
 WHERE generation <> @generation AND id > @after
 ORDER BY id
-LIMIT CAST(@at_most AS bigint);
+LIMIT CAST(sqlc.arg('limit') AS bigint);
 
 -- name: UpdateUser :exec
 UPDATE users SET contact = @contact, generation = @generation WHERE id = @id;
 
--- DeleteUser deletes a user with all hashes, patients and surveys.
+-- DeleteUser deletes a user and the user's hashes, patients and surveys.
 -- name: DeleteUser :execrows
 DELETE FROM users WHERE id = @id;
 
@@ -85,17 +85,17 @@ SELECT count(*) FROM patients;
 SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
 FROM patients
 ORDER BY position
-LIMIT CAST(@at_most AS bigint) OFFSET CAST(@skipped AS bigint);
+LIMIT CAST(sqlc.arg('limit') AS bigint) OFFSET CAST(sqlc.arg('offset') AS bigint);
 
--- name: CountPatientsOf :one
+-- name: CountUserPatients :one
 SELECT count(*) FROM patients WHERE user_id = @user_id;
 
--- name: PatientsOf :many
+-- name: UserPatients :many
 SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
 FROM patients
 WHERE user_id = @user_id
 ORDER BY position
-LIMIT CAST(@at_most AS bigint) OFFSET CAST(@skipped AS bigint);
+LIMIT CAST(sqlc.arg('limit') AS bigint) OFFSET CAST(sqlc.arg('offset') AS bigint);
 
 -- name: UpdatePatient :exec
 UPDATE patients
@@ -118,7 +118,7 @@ WHERE at >= @first AND at < @before
     AND (CAST(@resource AS text) = '' OR resource = CAST(@resource AS text))
     AND (CAST(@resource_id AS text) = '' OR resource_id = CAST(@resource_id AS text));
 
--- Audit returns the records that a filter selects, newest first. Empty values select all.
+-- Audit returns the records that match a filter, newest first. Empty values match all.
 -- name: Audit :many
 SELECT at, application, user_id, action, resource, resource_id FROM audit
 WHERE at >= @first AND at < @before
@@ -128,16 +128,16 @@ WHERE at >= @first AND at < @before
     AND (CAST(@resource AS text) = '' OR resource = CAST(@resource AS text))
     AND (CAST(@resource_id AS text) = '' OR resource_id = CAST(@resource_id AS text))
 ORDER BY position DESC
-LIMIT CAST(@at_most AS bigint) OFFSET CAST(@skipped AS bigint);
+LIMIT CAST(sqlc.arg('limit') AS bigint) OFFSET CAST(sqlc.arg('offset') AS bigint);
 
--- AuditOfUser returns the records of actions by a user, and on the user, the user's
+-- UserAudit returns the records of actions by a user, and on the user, the user's
 -- patients and their surveys, newest first.
--- name: AuditOfUser :many
+-- name: UserAudit :many
 SELECT at, application, audit.user_id, action, resource, resource_id FROM audit
 WHERE audit.user_id = @id OR resource_id = @id OR resource_id IN (SELECT id FROM patients WHERE patients.user_id = @id)
     OR resource_id IN (SELECT surveys.id FROM surveys JOIN patients ON patients.id = surveys.patient_id WHERE patients.user_id = @id)
 ORDER BY position DESC
-LIMIT CAST(@at_most AS bigint);
+LIMIT CAST(sqlc.arg('limit') AS bigint);
 
 -- name: InsertState :exec
 INSERT INTO sign_in_states (name, user_id, state) VALUES (@name, @user_id, '')
@@ -156,14 +156,14 @@ VALUES (@hash, @user_id, @survey_id, @expires_at);
 -- name: MagicCode :one
 SELECT user_id, survey_id, expires_at FROM magic_codes WHERE hash = @hash;
 
--- name: DeleteMagicCodes :exec
+-- name: DeleteExpiredMagicCodes :exec
 DELETE FROM magic_codes WHERE expires_at < @before;
 
--- Mark returns the UID of the Instance that owns the database.
--- name: Mark :one
+-- OwnerUID returns the UID of the Instance that owns the database.
+-- name: OwnerUID :one
 SELECT uid FROM owner;
 
--- name: PutMark :exec
+-- name: PutOwnerUID :exec
 INSERT INTO owner (one, uid) VALUES (true, @uid)
 ON CONFLICT (one) DO UPDATE SET uid = excluded.uid;
 
@@ -174,8 +174,8 @@ VALUES (@id, @patient_id, @status, @version, @document);
 -- name: Survey :one
 SELECT document FROM surveys WHERE id = @id;
 
--- SurveyWithSteps returns a survey, with the number -1, and its steps. One statement reads
--- one snapshot.
+-- SurveyWithSteps returns a survey, as number -1, and its steps. A single statement reads
+-- a consistent snapshot.
 -- name: SurveyWithSteps :many
 SELECT CAST(-1 AS bigint) AS number, document FROM surveys WHERE id = @id
 UNION ALL
@@ -191,7 +191,7 @@ WHERE id = @id AND version = @version_before;
 -- name: DeleteSurvey :execrows
 DELETE FROM surveys WHERE id = @id;
 
--- SurveyCounts counts the surveys per block of positions. An empty status selects all.
+-- SurveyCounts counts the surveys per block of positions. An empty status matches all.
 -- name: SurveyCounts :many
 SELECT block, CAST(sum(count) AS bigint) AS total FROM survey_counts
 WHERE (CAST(@status AS text) = '' OR status = CAST(@status AS text))
@@ -202,35 +202,35 @@ ORDER BY block;
 SELECT document FROM surveys
 WHERE position >= @position
 ORDER BY position
-LIMIT CAST(@at_most AS bigint) OFFSET CAST(@skipped AS bigint);
+LIMIT CAST(sqlc.arg('limit') AS bigint) OFFSET CAST(sqlc.arg('offset') AS bigint);
 
 -- name: SurveysByStatusFrom :many
 SELECT document FROM surveys
 WHERE status = @status AND position >= @position
 ORDER BY position
-LIMIT CAST(@at_most AS bigint) OFFSET CAST(@skipped AS bigint);
+LIMIT CAST(sqlc.arg('limit') AS bigint) OFFSET CAST(sqlc.arg('offset') AS bigint);
 
--- name: CountSurveysOfPatient :one
+-- name: CountPatientSurveys :one
 SELECT count(*) FROM surveys
 WHERE patient_id = @patient_id AND (CAST(@status AS text) = '' OR status = CAST(@status AS text));
 
--- SurveysOfPatient returns surveys of a patient. An empty status selects all.
--- name: SurveysOfPatient :many
+-- PatientSurveys returns surveys of a patient. An empty status matches all.
+-- name: PatientSurveys :many
 SELECT document FROM surveys
 WHERE patient_id = @patient_id AND (CAST(@status AS text) = '' OR status = CAST(@status AS text))
 ORDER BY position
-LIMIT CAST(@at_most AS bigint) OFFSET CAST(@skipped AS bigint);
+LIMIT CAST(sqlc.arg('limit') AS bigint) OFFSET CAST(sqlc.arg('offset') AS bigint);
 
--- name: CountSurveysOfUser :one
+-- name: CountUserSurveys :one
 SELECT count(*) FROM surveys
 WHERE patient_id IN (SELECT id FROM patients WHERE user_id = @user_id) AND (CAST(@status AS text) = '' OR status = CAST(@status AS text));
 
--- SurveysOfUser returns surveys of the patients of a user. An empty status selects all.
--- name: SurveysOfUser :many
+-- UserSurveys returns surveys of a user's patients. An empty status matches all.
+-- name: UserSurveys :many
 SELECT document FROM surveys
 WHERE patient_id IN (SELECT id FROM patients WHERE user_id = @user_id) AND (CAST(@status AS text) = '' OR status = CAST(@status AS text))
 ORDER BY position
-LIMIT CAST(@at_most AS bigint) OFFSET CAST(@skipped AS bigint);
+LIMIT CAST(sqlc.arg('limit') AS bigint) OFFSET CAST(sqlc.arg('offset') AS bigint);
 
 -- name: LastCompletedSurvey :one
 SELECT document FROM surveys
@@ -279,8 +279,8 @@ DELETE FROM webhooks WHERE id = @id;
 -- name: CountWebhookAttempts :one
 SELECT attempts FROM webhooks WHERE id = @id;
 
--- AddWebhookAttempts adds to the number of stored attempts of a webhook.
--- name: AddWebhookAttempts :execrows
+-- AddToWebhookAttemptCount adjusts the number of stored attempts of a webhook.
+-- name: AddToWebhookAttemptCount :execrows
 UPDATE webhooks SET attempts = attempts + @added WHERE id = @id;
 
 -- name: WebhookAttempt :one
@@ -289,10 +289,10 @@ SELECT id, webhook_id, at, document FROM webhook_attempts WHERE id = @id AND web
 -- name: WebhookAttempts :many
 SELECT id, webhook_id, at, document FROM webhook_attempts WHERE webhook_id = @webhook_id
 ORDER BY position DESC
-LIMIT CAST(@at_most AS bigint) OFFSET CAST(@skipped AS bigint);
+LIMIT CAST(sqlc.arg('limit') AS bigint) OFFSET CAST(sqlc.arg('offset') AS bigint);
 
--- name: OldWebhookAttempts :many
-SELECT id, webhook_id FROM webhook_attempts WHERE at < @before ORDER BY at LIMIT CAST(@at_most AS bigint);
+-- name: ExpiredWebhookAttempts :many
+SELECT id, webhook_id FROM webhook_attempts WHERE at < @before ORDER BY at LIMIT CAST(sqlc.arg('limit') AS bigint);
 
 -- name: DeleteWebhookAttempt :execrows
 DELETE FROM webhook_attempts WHERE id = @id;
@@ -304,6 +304,6 @@ ON CONFLICT (survey_id) DO UPDATE SET at = excluded.at;
 -- name: DeleteNotification :exec
 DELETE FROM survey_notifications WHERE survey_id = @survey_id;
 
--- TakeNotification deletes the schedule of a notification if it is due at this time.
--- name: TakeNotification :execrows
+-- ClaimScheduledNotification deletes a notification's schedule if it has this time.
+-- name: ClaimScheduledNotification :execrows
 DELETE FROM survey_notifications WHERE survey_id = @survey_id AND at = @at;

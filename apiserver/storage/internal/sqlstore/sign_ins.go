@@ -31,7 +31,7 @@ func (t *Tx) PutState(ctx context.Context, name, state string) error {
 
 // InsertMagicCode implements storage.SignInStore.
 func (t *Tx) InsertMagicCode(ctx context.Context, code record.MagicCode, now time.Time) error {
-	if err := t.DeleteMagicCodes(ctx, now); err != nil {
+	if err := t.DeleteExpiredMagicCodes(ctx, now); err != nil {
 		return t.wrap(ctx, "deleting expired codes", err)
 	}
 	err := t.Queries.InsertMagicCode(ctx, queries.InsertMagicCodeParams{

@@ -47,17 +47,17 @@ func (t *Tx) GetLastCompletedSurvey(ctx context.Context, patientID string) (reco
 }
 
 // ListSurveys implements storage.SurveyStore.
-func (t *Tx) ListSurveys(ctx context.Context, filter record.SurveyFilter, skipped, atMost int64) ([]record.Survey, int64, error) {
+func (t *Tx) ListSurveys(ctx context.Context, filter record.SurveyFilter, offset, limit int64) ([]record.Survey, int64, error) {
 	var documents []string
 	var total int64
 	var err error
 	switch {
 	case filter.PatientID != "":
-		documents, total, err = t.listPatientSurveys(ctx, filter, skipped, atMost)
+		documents, total, err = t.listPatientSurveys(ctx, filter, offset, limit)
 	case filter.UserID != "":
-		documents, total, err = t.listUserSurveys(ctx, filter, skipped, atMost)
+		documents, total, err = t.listUserSurveys(ctx, filter, offset, limit)
 	default:
-		documents, total, err = t.listAllSurveys(ctx, string(filter.Status), skipped, atMost)
+		documents, total, err = t.listAllSurveys(ctx, string(filter.Status), offset, limit)
 	}
 	if err != nil {
 		return nil, 0, t.wrap(ctx, "listing surveys", err)
@@ -66,61 +66,61 @@ func (t *Tx) ListSurveys(ctx context.Context, filter record.SurveyFilter, skippe
 	return page, total, err
 }
 
-func (t *Tx) listPatientSurveys(ctx context.Context, filter record.SurveyFilter, skipped, atMost int64) (documents []string, total int64, err error) {
+func (t *Tx) listPatientSurveys(ctx context.Context, filter record.SurveyFilter, offset, limit int64) (documents []string, total int64, err error) {
 	status := string(filter.Status)
-	total, err = t.CountSurveysOfPatient(ctx, queries.CountSurveysOfPatientParams{PatientID: filter.PatientID, Status: status})
+	total, err = t.CountPatientSurveys(ctx, queries.CountPatientSurveysParams{PatientID: filter.PatientID, Status: status})
 	if err != nil {
 		return nil, 0, err
 	}
-	documents, err = t.SurveysOfPatient(ctx, queries.SurveysOfPatientParams{
-		PatientID: filter.PatientID, Status: status, Skipped: skipped, AtMost: atMost,
+	documents, err = t.PatientSurveys(ctx, queries.PatientSurveysParams{
+		PatientID: filter.PatientID, Status: status, Offset: offset, Limit: limit,
 	})
 	return documents, total, err
 }
 
-func (t *Tx) listUserSurveys(ctx context.Context, filter record.SurveyFilter, skipped, atMost int64) (documents []string, total int64, err error) {
+func (t *Tx) listUserSurveys(ctx context.Context, filter record.SurveyFilter, offset, limit int64) (documents []string, total int64, err error) {
 	status := string(filter.Status)
-	total, err = t.CountSurveysOfUser(ctx, queries.CountSurveysOfUserParams{UserID: filter.UserID, Status: status})
+	total, err = t.CountUserSurveys(ctx, queries.CountUserSurveysParams{UserID: filter.UserID, Status: status})
 	if err != nil {
 		return nil, 0, err
 	}
-	documents, err = t.SurveysOfUser(ctx, queries.SurveysOfUserParams{
-		UserID: filter.UserID, Status: status, Skipped: skipped, AtMost: atMost,
+	documents, err = t.UserSurveys(ctx, queries.UserSurveysParams{
+		UserID: filter.UserID, Status: status, Offset: offset, Limit: limit,
 	})
 	return documents, total, err
 }
 
-func (t *Tx) listAllSurveys(ctx context.Context, status string, skipped, atMost int64) (documents []string, total int64, err error) {
+func (t *Tx) listAllSurveys(ctx context.Context, status string, offset, limit int64) (documents []string, total int64, err error) {
 	counts, err := t.SurveyCounts(ctx, status)
 	if err != nil {
 		return nil, 0, err
 	}
-	position, left, total := locatePage(counts, skipped)
+	position, remaining, total := locatePage(counts, offset)
 	if status == "" {
-		documents, err = t.SurveysFrom(ctx, queries.SurveysFromParams{Position: position, Skipped: left, AtMost: atMost})
+		documents, err = t.SurveysFrom(ctx, queries.SurveysFromParams{Position: position, Offset: remaining, Limit: limit})
 	} else {
 		documents, err = t.SurveysByStatusFrom(ctx, queries.SurveysByStatusFromParams{
-			Status: status, Position: position, Skipped: left, AtMost: atMost,
+			Status: status, Position: position, Offset: remaining, Limit: limit,
 		})
 	}
 	return documents, total, err
 }
 
-// blockBits is the number of low bits of a survey's position that its block omits.
+// blockBits is the number of low-order position bits that a block of surveys shares.
 // Migration 8 uses the same number.
 const blockBits = 10
 
-// locatePage converts the offset skipped into the position to start from and the number
-// of rows left to skip from there. It also returns the total. counts are ordered by block.
-func locatePage(counts []queries.SurveyCountsRow, skipped int64) (position, left, total int64) {
-	left = skipped
+// locatePage converts an offset into a start position and the remaining offset from
+// there, and also returns the total. counts must be ordered by block.
+func locatePage(counts []queries.SurveyCountsRow, offset int64) (position, remaining, total int64) {
+	remaining = offset
 	for _, block := range counts {
-		if total+block.Total <= skipped {
-			position, left = (block.Block+1)<<blockBits, skipped-total-block.Total
+		if total+block.Total <= offset {
+			position, remaining = (block.Block+1)<<blockBits, offset-total-block.Total
 		}
 		total += block.Total
 	}
-	return position, left, total
+	return position, remaining, total
 }
 
 // UpdateSurvey implements storage.SurveyStore.

@@ -27,10 +27,10 @@ func TestLocatePage(t *testing.T) {
 				positions = append(positions, block<<blockBits+i*7)
 			}
 		}
-		skipped := rapid.Int64Range(0, 40).Draw(t, "skipped")
-		position, left, total := locatePage(counts, skipped)
+		offset := rapid.Int64Range(0, 40).Draw(t, "offset")
+		position, remaining, total := locatePage(counts, offset)
 		if total != int64(len(positions)) {
-			t.Fatalf("%d in all, want %d", total, len(positions))
+			t.Fatalf("got total %d, want %d", total, len(positions))
 		}
 		var from []int64
 		for _, at := range positions {
@@ -38,12 +38,12 @@ func TestLocatePage(t *testing.T) {
 				from = append(from, at)
 			}
 		}
-		want, got := positions[min(skipped, total):], from[min(left, int64(len(from))):]
+		want, got := positions[min(offset, total):], from[min(remaining, int64(len(from))):]
 		if len(want) != len(got) || len(want) > 0 && want[0] != got[0] {
-			t.Fatalf("the page has %v, want %v", got, want)
+			t.Fatalf("got page %v, want %v", got, want)
 		}
-		if skipped < total && left >= 4 {
-			t.Fatalf("%d to skip, with at most 4 in a block", left)
+		if offset < total && remaining >= 4 {
+			t.Fatalf("remaining offset is %d, want less than the block size of 4", remaining)
 		}
 	})
 }

@@ -23,7 +23,7 @@ type Driver interface {
 	queries.DBTX
 	// WrapError adds the failed operation to an error. The result wraps the errors of
 	// package storage.
-	WrapError(ctx context.Context, doing string, err error) error
+	WrapError(ctx context.Context, operation string, err error) error
 }
 
 // TxDriver runs the queries, and the statements that differ between the databases, in a
@@ -53,35 +53,35 @@ func (t *Tx) Enqueued() bool { return t.enqueued }
 // runner runs the queries and wraps their errors.
 type runner struct {
 	*queries.Queries
-	wrapError func(ctx context.Context, doing string, err error) error
+	wrapError func(ctx context.Context, operation string, err error) error
 }
 
 func newRunner(driver Driver) runner { return runner{queries.New(driver), driver.WrapError} }
 
-// wrap adds the failed operation to an error, if there is one.
-func (r runner) wrap(ctx context.Context, doing string, err error) error {
+// wrap adds the failed operation to an error. It returns nil if err is nil.
+func (r runner) wrap(ctx context.Context, operation string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return r.wrapError(ctx, doing, err)
+	return r.wrapError(ctx, operation, err)
 }
 
-// wrapFound wraps the error of reading one row. It returns record.ErrNotFound if there
-// is no such row.
-func (r runner) wrapFound(ctx context.Context, doing string, err error) error {
+// wrapFound wraps the error of reading one row. It returns record.ErrNotFound if the row
+// does not exist.
+func (r runner) wrapFound(ctx context.Context, operation string, err error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return record.ErrNotFound
 	}
-	return r.wrap(ctx, doing, err)
+	return r.wrap(ctx, operation, err)
 }
 
-// wrapChanged wraps the error of a statement that must change a row. It returns missing
-// if the statement changed none.
-func (r runner) wrapChanged(ctx context.Context, doing string, changed int64, err, missing error) error {
+// wrapChanged wraps the error of a statement that must change a row. If the statement
+// changed no row, wrapChanged returns errUnchanged.
+func (r runner) wrapChanged(ctx context.Context, operation string, changed int64, err, errUnchanged error) error {
 	if err == nil && changed == 0 {
-		return missing
+		return errUnchanged
 	}
-	return r.wrap(ctx, doing, err)
+	return r.wrap(ctx, operation, err)
 }
 
 // convert converts all rows of a result.

@@ -62,20 +62,20 @@ func (t *Tx) GetUserByHash(ctx context.Context, hashes []record.ContactHash) (re
 }
 
 // ListUsers implements storage.UserStore.
-func (t *Tx) ListUsers(ctx context.Context, skipped, atMost int64) ([]record.EncryptedUser, int64, error) {
+func (t *Tx) ListUsers(ctx context.Context, offset, limit int64) ([]record.EncryptedUser, int64, error) {
 	total, err := t.CountUsers(ctx)
 	if err != nil {
 		return nil, 0, t.wrap(ctx, "counting users", err)
 	}
-	rows, err := t.Users(ctx, queries.UsersParams{Skipped: skipped, AtMost: atMost})
+	rows, err := t.Users(ctx, queries.UsersParams{Offset: offset, Limit: limit})
 	page := convert(rows, func(row queries.UsersRow) record.EncryptedUser { return toUser(queries.UserRow(row)) })
 	return page, total, t.wrap(ctx, "listing users", err)
 }
 
 // ListUserIDsToReencrypt implements storage.UserStore.
-func (t *Tx) ListUserIDsToReencrypt(ctx context.Context, generation, after string, atMost int64) ([]string, error) {
-	ids, err := t.UsersOfOtherGenerations(ctx, queries.UsersOfOtherGenerationsParams{
-		Generation: generation, After: after, AtMost: atMost,
+func (t *Tx) ListUserIDsToReencrypt(ctx context.Context, keyVersion, after string, limit int64) ([]string, error) {
+	ids, err := t.UserIDsWithOtherKeys(ctx, queries.UserIDsWithOtherKeysParams{
+		Generation: keyVersion, After: after, Limit: limit,
 	})
 	return ids, t.wrap(ctx, "listing users encrypted with other keys", err)
 }

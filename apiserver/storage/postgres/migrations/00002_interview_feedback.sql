@@ -1,6 +1,6 @@
 -- +goose Up
 CREATE TABLE interview_feedback (
-    position              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- in the order of the first feedback of each interview
+    position              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- order of the first feedback per interview
     interview_id          text COLLATE "C" NOT NULL UNIQUE,
     patient_intent_before json NOT NULL,
     patient_intent_after  json NOT NULL,

@@ -1,7 +1,6 @@
 -- +goose Up
--- A server of the previous version may run for a moment longer. It cannot store feedback
--- any more and returns an error, so clients send it again: no accepted feedback is
--- lost.
+-- A server of the previous version may still run briefly. It can no longer store feedback
+-- and returns an error, so clients retry and no accepted feedback is lost.
 ALTER TABLE interview_feedback
     ADD COLUMN application text COLLATE "C" NOT NULL DEFAULT '', -- empty for feedback stored before this migration
     DROP CONSTRAINT interview_feedback_interview_id_key,

@@ -1,7 +1,7 @@
 -- +goose Up
 CREATE TABLE owner (
-    one boolean PRIMARY KEY CHECK (one), -- there is one row at most
-    uid text COLLATE "C" NOT NULL -- of the Instance whose data it is
+    one boolean PRIMARY KEY CHECK (one), -- allows a single row
+    uid text COLLATE "C" NOT NULL -- UID of the Instance that owns the data
 );
 
 -- +goose Down

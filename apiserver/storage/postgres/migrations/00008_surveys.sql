@@ -1,27 +1,27 @@
 -- +goose Up
 CREATE TABLE surveys (
-    position   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- in the order in which they were made
+    position   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, -- creation order
     id         text   COLLATE "C" NOT NULL UNIQUE,
     patient_id text   COLLATE "C" NOT NULL REFERENCES patients (id) ON DELETE CASCADE,
     status     text   COLLATE "C" NOT NULL,
-    version    bigint NOT NULL, -- grows with every write
-    document   text   NOT NULL  -- the survey, in JSON
+    version    bigint NOT NULL, -- incremented by every write
+    document   text   NOT NULL  -- survey as JSON
 );
 CREATE INDEX surveys_of ON surveys (patient_id, position);
 CREATE INDEX surveys_by ON surveys (status, position);
 CREATE TABLE survey_steps (
     survey_id text   COLLATE "C" NOT NULL REFERENCES surveys (id) ON DELETE CASCADE,
-    number    bigint NOT NULL, -- from 0
-    step      text   NOT NULL, -- the question and its answer, in JSON
+    number    bigint NOT NULL, -- zero-based
+    step      text   NOT NULL, -- question and answer as JSON
     PRIMARY KEY (survey_id, number)
 );
 CREATE TABLE survey_results (
     survey_id text COLLATE "C" PRIMARY KEY REFERENCES surveys (id) ON DELETE CASCADE,
-    result    text NOT NULL -- in JSON
+    result    text NOT NULL -- as JSON
 );
 
--- How many surveys there are of each status in each block of 1,024 positions, so that
--- a page far down a long list is found without counting what is before it.
+-- Number of surveys per status in each block of 1,024 positions, so that a page deep in a
+-- long list can be found without counting all preceding rows.
 CREATE TABLE survey_counts (
     block  bigint NOT NULL,
     status text   COLLATE "C" NOT NULL,

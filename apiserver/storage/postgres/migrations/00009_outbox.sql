@@ -1,6 +1,5 @@
--- River's tables after its migrations up to 8: the events to deliver and their
--- receivers. TestOutboxIsRivers compares them. Two indexes that only searches in
--- arguments and metadata need are omitted.
+-- River's tables as of its migration 8. TestOutboxSchemaMatchesRiver compares them. Two
+-- indexes that only serve searches in arguments and metadata are omitted.
 -- +goose Up
 CREATE TYPE river_job_state AS ENUM (
     'available', 'cancelled', 'completed', 'discarded', 'pending', 'retryable', 'running', 'scheduled'

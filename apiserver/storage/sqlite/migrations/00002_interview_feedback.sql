@@ -1,6 +1,6 @@
 -- +goose Up
 CREATE TABLE interview_feedback (
-    position              INTEGER PRIMARY KEY, -- in the order of the first feedback of each interview
+    position              INTEGER PRIMARY KEY, -- order of the first feedback per interview
     interview_id          TEXT    NOT NULL UNIQUE,
     patient_intent_before TEXT    NOT NULL CHECK (json_valid(patient_intent_before)),
     patient_intent_after  TEXT    NOT NULL CHECK (json_valid(patient_intent_after)),

@@ -1,7 +1,7 @@
 -- +goose Up
--- SQLite cannot drop a constraint of a table.
+-- SQLite cannot drop a table constraint, so copy the table.
 CREATE TABLE feedback_by_application (
-    position              INTEGER PRIMARY KEY, -- in the order of the first feedback of each interview
+    position              INTEGER PRIMARY KEY, -- order of the first feedback per interview
     application           TEXT    NOT NULL, -- empty for feedback stored before this migration
     interview_id          TEXT    NOT NULL,
     patient_intent_before TEXT    NOT NULL CHECK (json_valid(patient_intent_before)),

@@ -1,7 +1,7 @@
 -- +goose Up
 CREATE TABLE owner (
-    one INTEGER PRIMARY KEY CHECK (one = 1), -- there is one row at most
-    uid TEXT    NOT NULL -- of the Instance whose data it is
+    one INTEGER PRIMARY KEY CHECK (one = 1), -- allows a single row
+    uid TEXT    NOT NULL -- UID of the Instance that owns the data
 ) STRICT;
 
 -- +goose Down

@@ -1,27 +1,27 @@
 -- +goose Up
 CREATE TABLE surveys (
-    position   INTEGER PRIMARY KEY AUTOINCREMENT, -- in the order in which they were made
+    position   INTEGER PRIMARY KEY AUTOINCREMENT, -- creation order
     id         TEXT    NOT NULL UNIQUE,
     patient_id TEXT    NOT NULL REFERENCES patients (id) ON DELETE CASCADE,
     status     TEXT    NOT NULL,
-    version    INTEGER NOT NULL, -- grows with every write
-    document   TEXT    NOT NULL  -- the survey, in JSON
+    version    INTEGER NOT NULL, -- incremented by every write
+    document   TEXT    NOT NULL  -- survey as JSON
 ) STRICT;
 CREATE INDEX surveys_of ON surveys (patient_id, position);
 CREATE INDEX surveys_by ON surveys (status, position);
 CREATE TABLE survey_steps (
     survey_id TEXT    NOT NULL REFERENCES surveys (id) ON DELETE CASCADE,
-    number    INTEGER NOT NULL, -- from 0
-    step      TEXT    NOT NULL, -- the question and its answer, in JSON
+    number    INTEGER NOT NULL, -- zero-based
+    step      TEXT    NOT NULL, -- question and answer as JSON
     PRIMARY KEY (survey_id, number)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE survey_results (
     survey_id TEXT NOT NULL PRIMARY KEY REFERENCES surveys (id) ON DELETE CASCADE,
-    result    TEXT NOT NULL -- in JSON
+    result    TEXT NOT NULL -- as JSON
 ) STRICT, WITHOUT ROWID;
 
--- How many surveys there are of each status in each block of 1,024 positions, so that
--- a page far down a long list is found without counting what is before it.
+-- Number of surveys per status in each block of 1,024 positions, so that a page deep in a
+-- long list can be found without counting all preceding rows.
 CREATE TABLE survey_counts (
     block  INTEGER NOT NULL,
     status TEXT    NOT NULL,

@@ -1,5 +1,4 @@
--- River's tables after its migrations up to 8: the events to deliver and their
--- receivers. TestOutboxIsRivers compares them.
+-- River's tables as of its migration 8. TestOutboxSchemaMatchesRiver compares them.
 -- +goose Up
 CREATE TABLE river_job (
     id            integer PRIMARY KEY AUTOINCREMENT,

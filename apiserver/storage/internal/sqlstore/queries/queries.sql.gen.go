@@ -13,18 +13,18 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-const addWebhookAttempts = `-- name: AddWebhookAttempts :execrows
+const addToWebhookAttemptCount = `-- name: AddToWebhookAttemptCount :execrows
 UPDATE webhooks SET attempts = attempts + $1 WHERE id = $2
 `
 
-type AddWebhookAttemptsParams struct {
+type AddToWebhookAttemptCountParams struct {
 	Added int64
 	ID    string
 }
 
-// AddWebhookAttempts adds to the number of stored attempts of a webhook.
-func (q *Queries) AddWebhookAttempts(ctx context.Context, arg AddWebhookAttemptsParams) (int64, error) {
-	result, err := q.db.Exec(ctx, addWebhookAttempts, arg.Added, arg.ID)
+// AddToWebhookAttemptCount adjusts the number of stored attempts of a webhook.
+func (q *Queries) AddToWebhookAttemptCount(ctx context.Context, arg AddToWebhookAttemptCountParams) (int64, error) {
+	result, err := q.db.Exec(ctx, addToWebhookAttemptCount, arg.Added, arg.ID)
 	if err != nil {
 		return 0, err
 	}
@@ -51,8 +51,8 @@ type AuditParams struct {
 	Action      string
 	Resource    string
 	ResourceID  string
-	Skipped     int64
-	AtMost      int64
+	Offset      int64
+	Limit       int64
 }
 
 type AuditRow struct {
@@ -64,7 +64,7 @@ type AuditRow struct {
 	ResourceID  string
 }
 
-// Audit returns the records that a filter selects, newest first. Empty values select all.
+// Audit returns the records that match a filter, newest first. Empty values match all.
 func (q *Queries) Audit(ctx context.Context, arg AuditParams) ([]AuditRow, error) {
 	rows, err := q.db.Query(ctx, audit,
 		arg.First,
@@ -74,8 +74,8 @@ func (q *Queries) Audit(ctx context.Context, arg AuditParams) ([]AuditRow, error
 		arg.Action,
 		arg.Resource,
 		arg.ResourceID,
-		arg.Skipped,
-		arg.AtMost,
+		arg.Offset,
+		arg.Limit,
 	)
 	if err != nil {
 		return nil, err
@@ -102,55 +102,22 @@ func (q *Queries) Audit(ctx context.Context, arg AuditParams) ([]AuditRow, error
 	return items, nil
 }
 
-const auditOfUser = `-- name: AuditOfUser :many
-SELECT at, application, audit.user_id, action, resource, resource_id FROM audit
-WHERE audit.user_id = $1 OR resource_id = $1 OR resource_id IN (SELECT id FROM patients WHERE patients.user_id = $1)
-    OR resource_id IN (SELECT surveys.id FROM surveys JOIN patients ON patients.id = surveys.patient_id WHERE patients.user_id = $1)
-ORDER BY position DESC
-LIMIT CAST($2 AS bigint)
+const claimScheduledNotification = `-- name: ClaimScheduledNotification :execrows
+DELETE FROM survey_notifications WHERE survey_id = $1 AND at = $2
 `
 
-type AuditOfUserParams struct {
-	ID     string
-	AtMost int64
+type ClaimScheduledNotificationParams struct {
+	SurveyID string
+	At       time.Time
 }
 
-type AuditOfUserRow struct {
-	At          time.Time
-	Application string
-	UserID      string
-	Action      string
-	Resource    string
-	ResourceID  string
-}
-
-// AuditOfUser returns the records of actions by a user, and on the user, the user's
-// patients and their surveys, newest first.
-func (q *Queries) AuditOfUser(ctx context.Context, arg AuditOfUserParams) ([]AuditOfUserRow, error) {
-	rows, err := q.db.Query(ctx, auditOfUser, arg.ID, arg.AtMost)
+// ClaimScheduledNotification deletes a notification's schedule if it has this time.
+func (q *Queries) ClaimScheduledNotification(ctx context.Context, arg ClaimScheduledNotificationParams) (int64, error) {
+	result, err := q.db.Exec(ctx, claimScheduledNotification, arg.SurveyID, arg.At)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	defer rows.Close()
-	var items []AuditOfUserRow
-	for rows.Next() {
-		var i AuditOfUserRow
-		if err := rows.Scan(
-			&i.At,
-			&i.Application,
-			&i.UserID,
-			&i.Action,
-			&i.Resource,
-			&i.ResourceID,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+	return result.RowsAffected(), nil
 }
 
 const countAudit = `-- name: CountAudit :one
@@ -199,6 +166,23 @@ func (q *Queries) CountFeedback(ctx context.Context) (int64, error) {
 	return count, err
 }
 
+const countPatientSurveys = `-- name: CountPatientSurveys :one
+SELECT count(*) FROM surveys
+WHERE patient_id = $1 AND (CAST($2 AS text) = '' OR status = CAST($2 AS text))
+`
+
+type CountPatientSurveysParams struct {
+	PatientID string
+	Status    string
+}
+
+func (q *Queries) CountPatientSurveys(ctx context.Context, arg CountPatientSurveysParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countPatientSurveys, arg.PatientID, arg.Status)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countPatients = `-- name: CountPatients :one
 SELECT count(*) FROM patients
 `
@@ -210,46 +194,29 @@ func (q *Queries) CountPatients(ctx context.Context) (int64, error) {
 	return count, err
 }
 
-const countPatientsOf = `-- name: CountPatientsOf :one
+const countUserPatients = `-- name: CountUserPatients :one
 SELECT count(*) FROM patients WHERE user_id = $1
 `
 
-func (q *Queries) CountPatientsOf(ctx context.Context, userID string) (int64, error) {
-	row := q.db.QueryRow(ctx, countPatientsOf, userID)
+func (q *Queries) CountUserPatients(ctx context.Context, userID string) (int64, error) {
+	row := q.db.QueryRow(ctx, countUserPatients, userID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
 }
 
-const countSurveysOfPatient = `-- name: CountSurveysOfPatient :one
-SELECT count(*) FROM surveys
-WHERE patient_id = $1 AND (CAST($2 AS text) = '' OR status = CAST($2 AS text))
-`
-
-type CountSurveysOfPatientParams struct {
-	PatientID string
-	Status    string
-}
-
-func (q *Queries) CountSurveysOfPatient(ctx context.Context, arg CountSurveysOfPatientParams) (int64, error) {
-	row := q.db.QueryRow(ctx, countSurveysOfPatient, arg.PatientID, arg.Status)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
-const countSurveysOfUser = `-- name: CountSurveysOfUser :one
+const countUserSurveys = `-- name: CountUserSurveys :one
 SELECT count(*) FROM surveys
 WHERE patient_id IN (SELECT id FROM patients WHERE user_id = $1) AND (CAST($2 AS text) = '' OR status = CAST($2 AS text))
 `
 
-type CountSurveysOfUserParams struct {
+type CountUserSurveysParams struct {
 	UserID string
 	Status string
 }
 
-func (q *Queries) CountSurveysOfUser(ctx context.Context, arg CountSurveysOfUserParams) (int64, error) {
-	row := q.db.QueryRow(ctx, countSurveysOfUser, arg.UserID, arg.Status)
+func (q *Queries) CountUserSurveys(ctx context.Context, arg CountUserSurveysParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countUserSurveys, arg.UserID, arg.Status)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -277,12 +244,12 @@ func (q *Queries) CountWebhookAttempts(ctx context.Context, id string) (int64, e
 	return attempts, err
 }
 
-const deleteMagicCodes = `-- name: DeleteMagicCodes :exec
+const deleteExpiredMagicCodes = `-- name: DeleteExpiredMagicCodes :exec
 DELETE FROM magic_codes WHERE expires_at < $1
 `
 
-func (q *Queries) DeleteMagicCodes(ctx context.Context, before time.Time) error {
-	_, err := q.db.Exec(ctx, deleteMagicCodes, before)
+func (q *Queries) DeleteExpiredMagicCodes(ctx context.Context, before time.Time) error {
+	_, err := q.db.Exec(ctx, deleteExpiredMagicCodes, before)
 	return err
 }
 
@@ -338,7 +305,7 @@ const deleteUser = `-- name: DeleteUser :execrows
 DELETE FROM users WHERE id = $1
 `
 
-// DeleteUser deletes a user with all hashes, patients and surveys.
+// DeleteUser deletes a user and the user's hashes, patients and surveys.
 func (q *Queries) DeleteUser(ctx context.Context, id string) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteUser, id)
 	if err != nil {
@@ -380,6 +347,40 @@ func (q *Queries) DeleteWebhookAttempt(ctx context.Context, id string) (int64, e
 	return result.RowsAffected(), nil
 }
 
+const expiredWebhookAttempts = `-- name: ExpiredWebhookAttempts :many
+SELECT id, webhook_id FROM webhook_attempts WHERE at < $1 ORDER BY at LIMIT CAST($2 AS bigint)
+`
+
+type ExpiredWebhookAttemptsParams struct {
+	Before time.Time
+	Limit  int64
+}
+
+type ExpiredWebhookAttemptsRow struct {
+	ID        string
+	WebhookID string
+}
+
+func (q *Queries) ExpiredWebhookAttempts(ctx context.Context, arg ExpiredWebhookAttemptsParams) ([]ExpiredWebhookAttemptsRow, error) {
+	rows, err := q.db.Query(ctx, expiredWebhookAttempts, arg.Before, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ExpiredWebhookAttemptsRow
+	for rows.Next() {
+		var i ExpiredWebhookAttemptsRow
+		if err := rows.Scan(&i.ID, &i.WebhookID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const feedback = `-- name: Feedback :many
 SELECT application, interview_id, patient_intent_before, patient_intent_after, received_at
 FROM interview_feedback
@@ -388,8 +389,8 @@ LIMIT CAST($2 AS bigint) OFFSET CAST($1 AS bigint)
 `
 
 type FeedbackParams struct {
-	Skipped int64
-	AtMost  int64
+	Offset int64
+	Limit  int64
 }
 
 type FeedbackRow struct {
@@ -401,7 +402,7 @@ type FeedbackRow struct {
 }
 
 func (q *Queries) Feedback(ctx context.Context, arg FeedbackParams) ([]FeedbackRow, error) {
-	rows, err := q.db.Query(ctx, feedback, arg.Skipped, arg.AtMost)
+	rows, err := q.db.Query(ctx, feedback, arg.Offset, arg.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -723,50 +724,16 @@ func (q *Queries) MagicCode(ctx context.Context, hash []byte) (MagicCodeRow, err
 	return i, err
 }
 
-const mark = `-- name: Mark :one
+const ownerUID = `-- name: OwnerUID :one
 SELECT uid FROM owner
 `
 
-// Mark returns the UID of the Instance that owns the database.
-func (q *Queries) Mark(ctx context.Context) (string, error) {
-	row := q.db.QueryRow(ctx, mark)
+// OwnerUID returns the UID of the Instance that owns the database.
+func (q *Queries) OwnerUID(ctx context.Context) (string, error) {
+	row := q.db.QueryRow(ctx, ownerUID)
 	var uid string
 	err := row.Scan(&uid)
 	return uid, err
-}
-
-const oldWebhookAttempts = `-- name: OldWebhookAttempts :many
-SELECT id, webhook_id FROM webhook_attempts WHERE at < $1 ORDER BY at LIMIT CAST($2 AS bigint)
-`
-
-type OldWebhookAttemptsParams struct {
-	Before time.Time
-	AtMost int64
-}
-
-type OldWebhookAttemptsRow struct {
-	ID        string
-	WebhookID string
-}
-
-func (q *Queries) OldWebhookAttempts(ctx context.Context, arg OldWebhookAttemptsParams) ([]OldWebhookAttemptsRow, error) {
-	rows, err := q.db.Query(ctx, oldWebhookAttempts, arg.Before, arg.AtMost)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []OldWebhookAttemptsRow
-	for rows.Next() {
-		var i OldWebhookAttemptsRow
-		if err := rows.Scan(&i.ID, &i.WebhookID); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const patient = `-- name: Patient :one
@@ -801,6 +768,46 @@ func (q *Queries) Patient(ctx context.Context, id string) (PatientRow, error) {
 	return i, err
 }
 
+const patientSurveys = `-- name: PatientSurveys :many
+SELECT document FROM surveys
+WHERE patient_id = $1 AND (CAST($2 AS text) = '' OR status = CAST($2 AS text))
+ORDER BY position
+LIMIT CAST($4 AS bigint) OFFSET CAST($3 AS bigint)
+`
+
+type PatientSurveysParams struct {
+	PatientID string
+	Status    string
+	Offset    int64
+	Limit     int64
+}
+
+// PatientSurveys returns surveys of a patient. An empty status matches all.
+func (q *Queries) PatientSurveys(ctx context.Context, arg PatientSurveysParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, patientSurveys,
+		arg.PatientID,
+		arg.Status,
+		arg.Offset,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var document string
+		if err := rows.Scan(&document); err != nil {
+			return nil, err
+		}
+		items = append(items, document)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const patients = `-- name: Patients :many
 SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
 FROM patients
@@ -809,8 +816,8 @@ LIMIT CAST($2 AS bigint) OFFSET CAST($1 AS bigint)
 `
 
 type PatientsParams struct {
-	Skipped int64
-	AtMost  int64
+	Offset int64
+	Limit  int64
 }
 
 type PatientsRow struct {
@@ -825,7 +832,7 @@ type PatientsRow struct {
 }
 
 func (q *Queries) Patients(ctx context.Context, arg PatientsParams) ([]PatientsRow, error) {
-	rows, err := q.db.Query(ctx, patients, arg.Skipped, arg.AtMost)
+	rows, err := q.db.Query(ctx, patients, arg.Offset, arg.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -833,60 +840,6 @@ func (q *Queries) Patients(ctx context.Context, arg PatientsParams) ([]PatientsR
 	var items []PatientsRow
 	for rows.Next() {
 		var i PatientsRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.UserID,
-			&i.Sex,
-			&i.BirthDate,
-			&i.AgeValue,
-			&i.AgeUnit,
-			&i.Dependent,
-			&i.CreatedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const patientsOf = `-- name: PatientsOf :many
-SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
-FROM patients
-WHERE user_id = $1
-ORDER BY position
-LIMIT CAST($3 AS bigint) OFFSET CAST($2 AS bigint)
-`
-
-type PatientsOfParams struct {
-	UserID  string
-	Skipped int64
-	AtMost  int64
-}
-
-type PatientsOfRow struct {
-	ID        string
-	UserID    string
-	Sex       string
-	BirthDate *civil.Date
-	AgeValue  int64
-	AgeUnit   string
-	Dependent bool
-	CreatedAt time.Time
-}
-
-func (q *Queries) PatientsOf(ctx context.Context, arg PatientsOfParams) ([]PatientsOfRow, error) {
-	rows, err := q.db.Query(ctx, patientsOf, arg.UserID, arg.Skipped, arg.AtMost)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []PatientsOfRow
-	for rows.Next() {
-		var i PatientsOfRow
 		if err := rows.Scan(
 			&i.ID,
 			&i.UserID,
@@ -936,16 +889,6 @@ func (q *Queries) PutFeedback(ctx context.Context, arg PutFeedbackParams) error 
 	return err
 }
 
-const putMark = `-- name: PutMark :exec
-INSERT INTO owner (one, uid) VALUES (true, $1)
-ON CONFLICT (one) DO UPDATE SET uid = excluded.uid
-`
-
-func (q *Queries) PutMark(ctx context.Context, uid string) error {
-	_, err := q.db.Exec(ctx, putMark, uid)
-	return err
-}
-
 const putNotification = `-- name: PutNotification :exec
 INSERT INTO survey_notifications (survey_id, at) VALUES ($1, $2)
 ON CONFLICT (survey_id) DO UPDATE SET at = excluded.at
@@ -958,6 +901,16 @@ type PutNotificationParams struct {
 
 func (q *Queries) PutNotification(ctx context.Context, arg PutNotificationParams) error {
 	_, err := q.db.Exec(ctx, putNotification, arg.SurveyID, arg.At)
+	return err
+}
+
+const putOwnerUID = `-- name: PutOwnerUID :exec
+INSERT INTO owner (one, uid) VALUES (true, $1)
+ON CONFLICT (one) DO UPDATE SET uid = excluded.uid
+`
+
+func (q *Queries) PutOwnerUID(ctx context.Context, uid string) error {
+	_, err := q.db.Exec(ctx, putOwnerUID, uid)
 	return err
 }
 
@@ -1061,7 +1014,7 @@ type SurveyCountsRow struct {
 	Total int64
 }
 
-// SurveyCounts counts the surveys per block of positions. An empty status selects all.
+// SurveyCounts counts the surveys per block of positions. An empty status matches all.
 func (q *Queries) SurveyCounts(ctx context.Context, status string) ([]SurveyCountsRow, error) {
 	rows, err := q.db.Query(ctx, surveyCounts, status)
 	if err != nil {
@@ -1094,8 +1047,8 @@ type SurveyWithStepsRow struct {
 	Document string
 }
 
-// SurveyWithSteps returns a survey, with the number -1, and its steps. One statement reads
-// one snapshot.
+// SurveyWithSteps returns a survey, as number -1, and its steps. A single statement reads
+// a consistent snapshot.
 func (q *Queries) SurveyWithSteps(ctx context.Context, id string) ([]SurveyWithStepsRow, error) {
 	rows, err := q.db.Query(ctx, surveyWithSteps, id)
 	if err != nil {
@@ -1126,16 +1079,16 @@ LIMIT CAST($4 AS bigint) OFFSET CAST($3 AS bigint)
 type SurveysByStatusFromParams struct {
 	Status   string
 	Position int64
-	Skipped  int64
-	AtMost   int64
+	Offset   int64
+	Limit    int64
 }
 
 func (q *Queries) SurveysByStatusFrom(ctx context.Context, arg SurveysByStatusFromParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, surveysByStatusFrom,
 		arg.Status,
 		arg.Position,
-		arg.Skipped,
-		arg.AtMost,
+		arg.Offset,
+		arg.Limit,
 	)
 	if err != nil {
 		return nil, err
@@ -1164,12 +1117,12 @@ LIMIT CAST($3 AS bigint) OFFSET CAST($2 AS bigint)
 
 type SurveysFromParams struct {
 	Position int64
-	Skipped  int64
-	AtMost   int64
+	Offset   int64
+	Limit    int64
 }
 
 func (q *Queries) SurveysFrom(ctx context.Context, arg SurveysFromParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, surveysFrom, arg.Position, arg.Skipped, arg.AtMost)
+	rows, err := q.db.Query(ctx, surveysFrom, arg.Position, arg.Offset, arg.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -1186,104 +1139,6 @@ func (q *Queries) SurveysFrom(ctx context.Context, arg SurveysFromParams) ([]str
 		return nil, err
 	}
 	return items, nil
-}
-
-const surveysOfPatient = `-- name: SurveysOfPatient :many
-SELECT document FROM surveys
-WHERE patient_id = $1 AND (CAST($2 AS text) = '' OR status = CAST($2 AS text))
-ORDER BY position
-LIMIT CAST($4 AS bigint) OFFSET CAST($3 AS bigint)
-`
-
-type SurveysOfPatientParams struct {
-	PatientID string
-	Status    string
-	Skipped   int64
-	AtMost    int64
-}
-
-// SurveysOfPatient returns surveys of a patient. An empty status selects all.
-func (q *Queries) SurveysOfPatient(ctx context.Context, arg SurveysOfPatientParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, surveysOfPatient,
-		arg.PatientID,
-		arg.Status,
-		arg.Skipped,
-		arg.AtMost,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var document string
-		if err := rows.Scan(&document); err != nil {
-			return nil, err
-		}
-		items = append(items, document)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const surveysOfUser = `-- name: SurveysOfUser :many
-SELECT document FROM surveys
-WHERE patient_id IN (SELECT id FROM patients WHERE user_id = $1) AND (CAST($2 AS text) = '' OR status = CAST($2 AS text))
-ORDER BY position
-LIMIT CAST($4 AS bigint) OFFSET CAST($3 AS bigint)
-`
-
-type SurveysOfUserParams struct {
-	UserID  string
-	Status  string
-	Skipped int64
-	AtMost  int64
-}
-
-// SurveysOfUser returns surveys of the patients of a user. An empty status selects all.
-func (q *Queries) SurveysOfUser(ctx context.Context, arg SurveysOfUserParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, surveysOfUser,
-		arg.UserID,
-		arg.Status,
-		arg.Skipped,
-		arg.AtMost,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var document string
-		if err := rows.Scan(&document); err != nil {
-			return nil, err
-		}
-		items = append(items, document)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const takeNotification = `-- name: TakeNotification :execrows
-DELETE FROM survey_notifications WHERE survey_id = $1 AND at = $2
-`
-
-type TakeNotificationParams struct {
-	SurveyID string
-	At       time.Time
-}
-
-// TakeNotification deletes the schedule of a notification if it is due at this time.
-func (q *Queries) TakeNotification(ctx context.Context, arg TakeNotificationParams) (int64, error) {
-	result, err := q.db.Exec(ctx, takeNotification, arg.SurveyID, arg.At)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
 }
 
 const updatePatient = `-- name: UpdatePatient :exec
@@ -1472,6 +1327,57 @@ func (q *Queries) User(ctx context.Context, id string) (UserRow, error) {
 	return i, err
 }
 
+const userAudit = `-- name: UserAudit :many
+SELECT at, application, audit.user_id, action, resource, resource_id FROM audit
+WHERE audit.user_id = $1 OR resource_id = $1 OR resource_id IN (SELECT id FROM patients WHERE patients.user_id = $1)
+    OR resource_id IN (SELECT surveys.id FROM surveys JOIN patients ON patients.id = surveys.patient_id WHERE patients.user_id = $1)
+ORDER BY position DESC
+LIMIT CAST($2 AS bigint)
+`
+
+type UserAuditParams struct {
+	ID    string
+	Limit int64
+}
+
+type UserAuditRow struct {
+	At          time.Time
+	Application string
+	UserID      string
+	Action      string
+	Resource    string
+	ResourceID  string
+}
+
+// UserAudit returns the records of actions by a user, and on the user, the user's
+// patients and their surveys, newest first.
+func (q *Queries) UserAudit(ctx context.Context, arg UserAuditParams) ([]UserAuditRow, error) {
+	rows, err := q.db.Query(ctx, userAudit, arg.ID, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UserAuditRow
+	for rows.Next() {
+		var i UserAuditRow
+		if err := rows.Scan(
+			&i.At,
+			&i.Application,
+			&i.UserID,
+			&i.Action,
+			&i.Resource,
+			&i.ResourceID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const userByHash = `-- name: UserByHash :one
 SELECT users.id, contact, generation, created_at
 FROM users JOIN user_hashes ON user_id = users.id
@@ -1503,6 +1409,134 @@ func (q *Queries) UserByHash(ctx context.Context, arg UserByHashParams) (UserByH
 	return i, err
 }
 
+const userIDsWithOtherKeys = `-- name: UserIDsWithOtherKeys :many
+SELECT id FROM users
+WHERE generation <> $1 AND id > $2
+ORDER BY id
+LIMIT CAST($3 AS bigint)
+`
+
+type UserIDsWithOtherKeysParams struct {
+	Generation string
+	After      string
+	Limit      int64
+}
+
+// UserIDsWithOtherKeys returns the ids of users encrypted or hashed with other keys.
+func (q *Queries) UserIDsWithOtherKeys(ctx context.Context, arg UserIDsWithOtherKeysParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, userIDsWithOtherKeys, arg.Generation, arg.After, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const userPatients = `-- name: UserPatients :many
+SELECT id, user_id, sex, birth_date, age_value, age_unit, dependent, created_at
+FROM patients
+WHERE user_id = $1
+ORDER BY position
+LIMIT CAST($3 AS bigint) OFFSET CAST($2 AS bigint)
+`
+
+type UserPatientsParams struct {
+	UserID string
+	Offset int64
+	Limit  int64
+}
+
+type UserPatientsRow struct {
+	ID        string
+	UserID    string
+	Sex       string
+	BirthDate *civil.Date
+	AgeValue  int64
+	AgeUnit   string
+	Dependent bool
+	CreatedAt time.Time
+}
+
+func (q *Queries) UserPatients(ctx context.Context, arg UserPatientsParams) ([]UserPatientsRow, error) {
+	rows, err := q.db.Query(ctx, userPatients, arg.UserID, arg.Offset, arg.Limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UserPatientsRow
+	for rows.Next() {
+		var i UserPatientsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.UserID,
+			&i.Sex,
+			&i.BirthDate,
+			&i.AgeValue,
+			&i.AgeUnit,
+			&i.Dependent,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const userSurveys = `-- name: UserSurveys :many
+SELECT document FROM surveys
+WHERE patient_id IN (SELECT id FROM patients WHERE user_id = $1) AND (CAST($2 AS text) = '' OR status = CAST($2 AS text))
+ORDER BY position
+LIMIT CAST($4 AS bigint) OFFSET CAST($3 AS bigint)
+`
+
+type UserSurveysParams struct {
+	UserID string
+	Status string
+	Offset int64
+	Limit  int64
+}
+
+// UserSurveys returns surveys of a user's patients. An empty status matches all.
+func (q *Queries) UserSurveys(ctx context.Context, arg UserSurveysParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, userSurveys,
+		arg.UserID,
+		arg.Status,
+		arg.Offset,
+		arg.Limit,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var document string
+		if err := rows.Scan(&document); err != nil {
+			return nil, err
+		}
+		items = append(items, document)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const users = `-- name: Users :many
 SELECT id, contact, generation, created_at FROM users
 ORDER BY position
@@ -1510,8 +1544,8 @@ LIMIT CAST($2 AS bigint) OFFSET CAST($1 AS bigint)
 `
 
 type UsersParams struct {
-	Skipped int64
-	AtMost  int64
+	Offset int64
+	Limit  int64
 }
 
 type UsersRow struct {
@@ -1522,7 +1556,7 @@ type UsersRow struct {
 }
 
 func (q *Queries) Users(ctx context.Context, arg UsersParams) ([]UsersRow, error) {
-	rows, err := q.db.Query(ctx, users, arg.Skipped, arg.AtMost)
+	rows, err := q.db.Query(ctx, users, arg.Offset, arg.Limit)
 	if err != nil {
 		return nil, err
 	}
@@ -1539,40 +1573,6 @@ func (q *Queries) Users(ctx context.Context, arg UsersParams) ([]UsersRow, error
 			return nil, err
 		}
 		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const usersOfOtherGenerations = `-- name: UsersOfOtherGenerations :many
-SELECT id FROM users
-WHERE generation <> $1 AND id > $2
-ORDER BY id
-LIMIT CAST($3 AS bigint)
-`
-
-type UsersOfOtherGenerationsParams struct {
-	Generation string
-	After      string
-	AtMost     int64
-}
-
-// UsersOfOtherGenerations returns users that were encrypted or hashed with other keys.
-func (q *Queries) UsersOfOtherGenerations(ctx context.Context, arg UsersOfOtherGenerationsParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, usersOfOtherGenerations, arg.Generation, arg.After, arg.AtMost)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []string
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			return nil, err
-		}
-		items = append(items, id)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -1645,8 +1645,8 @@ LIMIT CAST($3 AS bigint) OFFSET CAST($2 AS bigint)
 
 type WebhookAttemptsParams struct {
 	WebhookID string
-	Skipped   int64
-	AtMost    int64
+	Offset    int64
+	Limit     int64
 }
 
 type WebhookAttemptsRow struct {
@@ -1657,7 +1657,7 @@ type WebhookAttemptsRow struct {
 }
 
 func (q *Queries) WebhookAttempts(ctx context.Context, arg WebhookAttemptsParams) ([]WebhookAttemptsRow, error) {
-	rows, err := q.db.Query(ctx, webhookAttempts, arg.WebhookID, arg.Skipped, arg.AtMost)
+	rows, err := q.db.Query(ctx, webhookAttempts, arg.WebhookID, arg.Offset, arg.Limit)
 	if err != nil {
 		return nil, err
 	}

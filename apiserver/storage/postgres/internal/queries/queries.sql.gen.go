@@ -13,7 +13,7 @@ import (
 )
 
 const addUsage = `-- name: AddUsage :exec
-WITH taken AS (
+WITH claimed AS (
     INSERT INTO usage_recorders (id, batch)
     VALUES ($5, $6)
     ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, seen_at = excluded.seen_at
@@ -29,7 +29,7 @@ FROM (
         unnest($3::text[]) COLLATE "C" AS endpoint,
         unnest($4::bigint[]) AS calls
 ) AS added
-WHERE EXISTS (SELECT 1 FROM taken)
+WHERE EXISTS (SELECT 1 FROM claimed)
 GROUP BY added.date, added.application, added.endpoint
 ORDER BY added.date, added.application, added.endpoint
 ON CONFLICT (date, application, endpoint)
@@ -45,8 +45,8 @@ type AddUsageParams struct {
 	Batch        int64
 }
 
-// AddUsage adds the counts of a batch unless it was added before, and waits for a
-// concurrent transaction that adds the same batch. It locks rows in primary key order, so
+// AddUsage adds the counts of a batch unless the batch was added before. It waits for a
+// concurrent transaction that adds the same batch, and locks rows in primary key order so
 // that replicas do not deadlock.
 func (q *Queries) AddUsage(ctx context.Context, arg AddUsageParams) error {
 	_, err := q.db.Exec(ctx, addUsage,
@@ -60,13 +60,13 @@ func (q *Queries) AddUsage(ctx context.Context, arg AddUsageParams) error {
 	return err
 }
 
-const forgetRecorders = `-- name: ForgetRecorders :exec
+const deleteStaleRecorders = `-- name: DeleteStaleRecorders :exec
 DELETE FROM usage_recorders
 WHERE seen_at < now() - interval '30 days'
 `
 
-func (q *Queries) ForgetRecorders(ctx context.Context) error {
-	_, err := q.db.Exec(ctx, forgetRecorders)
+func (q *Queries) DeleteStaleRecorders(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, deleteStaleRecorders)
 	return err
 }
 
@@ -92,11 +92,51 @@ func (q *Queries) InsertWebhookAttempts(ctx context.Context, arg InsertWebhookAt
 	return err
 }
 
+const queueStats = `-- name: QueueStats :many
+SELECT queue, count(*) AS jobs, count(*) FILTER (WHERE state = 'running') AS running,
+    coalesce(min(scheduled_at) FILTER (WHERE state <> 'running'), 'epoch')::timestamptz AS next
+FROM river_job WHERE state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
+GROUP BY queue ORDER BY queue
+`
+
+type QueueStatsRow struct {
+	Queue   string
+	Jobs    int64
+	Running int64
+	Next    time.Time
+}
+
+// QueueStats returns the unfinished jobs per queue.
+func (q *Queries) QueueStats(ctx context.Context) ([]QueueStatsRow, error) {
+	rows, err := q.db.Query(ctx, queueStats)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []QueueStatsRow
+	for rows.Next() {
+		var i QueueStatsRow
+		if err := rows.Scan(
+			&i.Queue,
+			&i.Jobs,
+			&i.Running,
+			&i.Next,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const readOnly = `-- name: ReadOnly :one
 SELECT current_setting('transaction_read_only')::boolean AS read_only
 `
 
-// ReadOnly reports whether this connection cannot write, as on a standby.
+// ReadOnly reports whether this connection is read-only, for example on a standby.
 func (q *Queries) ReadOnly(ctx context.Context) (bool, error) {
 	row := q.db.QueryRow(ctx, readOnly)
 	var read_only bool
@@ -134,46 +174,6 @@ func (q *Queries) UsageTotals(ctx context.Context, arg UsageTotalsParams) ([]Usa
 	for rows.Next() {
 		var i UsageTotalsRow
 		if err := rows.Scan(&i.Application, &i.Endpoint, &i.Calls); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const waiting = `-- name: Waiting :many
-SELECT queue, count(*) AS jobs, count(*) FILTER (WHERE state = 'running') AS running,
-    coalesce(min(scheduled_at) FILTER (WHERE state <> 'running'), 'epoch')::timestamptz AS next
-FROM river_job WHERE state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
-GROUP BY queue ORDER BY queue
-`
-
-type WaitingRow struct {
-	Queue   string
-	Jobs    int64
-	Running int64
-	Next    time.Time
-}
-
-// Waiting returns the unfinished jobs per queue.
-func (q *Queries) Waiting(ctx context.Context) ([]WaitingRow, error) {
-	rows, err := q.db.Query(ctx, waiting)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []WaitingRow
-	for rows.Next() {
-		var i WaitingRow
-		if err := rows.Scan(
-			&i.Queue,
-			&i.Jobs,
-			&i.Running,
-			&i.Next,
-		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

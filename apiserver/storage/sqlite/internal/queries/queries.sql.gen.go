@@ -36,6 +36,27 @@ func (q *Queries) AddUsage(ctx context.Context, arg AddUsageParams) error {
 	return err
 }
 
+const claimBatch = `-- name: ClaimBatch :execrows
+INSERT INTO usage_recorders (id, batch)
+VALUES (?, ?)
+ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, seen_at = excluded.seen_at
+WHERE usage_recorders.batch < excluded.batch
+`
+
+type ClaimBatchParams struct {
+	ID    string
+	Batch int64
+}
+
+// ClaimBatch records a batch, unless it was added before; then it changes no row.
+func (q *Queries) ClaimBatch(ctx context.Context, arg ClaimBatchParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, claimBatch, arg.ID, arg.Batch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const deleteLeader = `-- name: DeleteLeader :exec
 DELETE FROM river_leader
 `
@@ -46,13 +67,13 @@ func (q *Queries) DeleteLeader(ctx context.Context) error {
 	return err
 }
 
-const forgetRecorders = `-- name: ForgetRecorders :exec
+const deleteStaleRecorders = `-- name: DeleteStaleRecorders :exec
 DELETE FROM usage_recorders
 WHERE seen_at < unixepoch('now', '-30 days')
 `
 
-func (q *Queries) ForgetRecorders(ctx context.Context) error {
-	_, err := q.db.ExecContext(ctx, forgetRecorders)
+func (q *Queries) DeleteStaleRecorders(ctx context.Context) error {
+	_, err := q.db.ExecContext(ctx, deleteStaleRecorders)
 	return err
 }
 
@@ -78,36 +99,58 @@ func (q *Queries) InsertWebhookAttempt(ctx context.Context, arg InsertWebhookAtt
 	return err
 }
 
+const queueStats = `-- name: QueueStats :many
+SELECT queue, count(*) AS jobs, CAST(sum(state = 'running') AS INTEGER) AS running,
+    CAST(coalesce(min(CASE WHEN state <> 'running' THEN unixepoch(scheduled_at, 'subsec') END), 0) * 1000000 AS INTEGER) AS next
+FROM river_job WHERE state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
+GROUP BY queue ORDER BY queue
+`
+
+type QueueStatsRow struct {
+	Queue   string
+	Jobs    int64
+	Running int64
+	Next    int64
+}
+
+// QueueStats returns the unfinished jobs per queue.
+func (q *Queries) QueueStats(ctx context.Context) ([]QueueStatsRow, error) {
+	rows, err := q.db.QueryContext(ctx, queueStats)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []QueueStatsRow
+	for rows.Next() {
+		var i QueueStatsRow
+		if err := rows.Scan(
+			&i.Queue,
+			&i.Jobs,
+			&i.Running,
+			&i.Next,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const resumeJobs = `-- name: ResumeJobs :exec
 UPDATE river_job SET state = 'available', attempt = max(attempt - 1, 0) WHERE state = 'running'
 `
 
-// ResumeJobs makes the running jobs of a killed process available again, without counting
-// an attempt.
+// ResumeJobs makes the jobs that a killed process was running available again, without
+// counting an attempt.
 func (q *Queries) ResumeJobs(ctx context.Context) error {
 	_, err := q.db.ExecContext(ctx, resumeJobs)
 	return err
-}
-
-const takeBatch = `-- name: TakeBatch :execrows
-INSERT INTO usage_recorders (id, batch)
-VALUES (?, ?)
-ON CONFLICT (id) DO UPDATE SET batch = excluded.batch, seen_at = excluded.seen_at
-WHERE usage_recorders.batch < excluded.batch
-`
-
-type TakeBatchParams struct {
-	ID    string
-	Batch int64
-}
-
-// TakeBatch records a batch. It changes no row if the batch was added before.
-func (q *Queries) TakeBatch(ctx context.Context, arg TakeBatchParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, takeBatch, arg.ID, arg.Batch)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
 }
 
 const usageTotals = `-- name: UsageTotals :many
@@ -152,49 +195,6 @@ func (q *Queries) UsageTotals(ctx context.Context, arg UsageTotalsParams) ([]Usa
 	for rows.Next() {
 		var i UsageTotalsRow
 		if err := rows.Scan(&i.Application, &i.Endpoint, &i.Calls); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const waiting = `-- name: Waiting :many
-SELECT queue, count(*) AS jobs, CAST(sum(state = 'running') AS INTEGER) AS running,
-    CAST(coalesce(min(CASE WHEN state <> 'running' THEN unixepoch(scheduled_at, 'subsec') END), 0) * 1000000 AS INTEGER) AS next
-FROM river_job WHERE state IN ('available', 'pending', 'retryable', 'running', 'scheduled')
-GROUP BY queue ORDER BY queue
-`
-
-type WaitingRow struct {
-	Queue   string
-	Jobs    int64
-	Running int64
-	Next    int64
-}
-
-// Waiting returns the unfinished jobs per queue.
-func (q *Queries) Waiting(ctx context.Context) ([]WaitingRow, error) {
-	rows, err := q.db.QueryContext(ctx, waiting)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []WaitingRow
-	for rows.Next() {
-		var i WaitingRow
-		if err := rows.Scan(
-			&i.Queue,
-			&i.Jobs,
-			&i.Running,
-			&i.Next,
-		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
