@@ -16,11 +16,11 @@ import (
 
 // ListAttempts returns a page of the delivery attempts for a webhook, newest first, and
 // the total count.
-func (r *Service) ListAttempts(ctx context.Context, id string, page record.Page) (attempts []apiserverevent.Attempt, total int64, err error) {
+func (s *Service) ListAttempts(ctx context.Context, id string, page record.Page) (attempts []apiserverevent.Attempt, total int64, err error) {
 	if !identifier.IsUUID(id) {
 		return nil, 0, record.ErrNotFound
 	}
-	err = r.Storage.View(ctx, func(tx Reader) (err error) {
+	err = s.Storage.View(ctx, func(tx Reader) (err error) {
 		attempts, total, err = tx.ListWebhookAttempts(ctx, id, page.Offset, page.Limit)
 		return err
 	})
@@ -28,11 +28,11 @@ func (r *Service) ListAttempts(ctx context.Context, id string, page record.Page)
 }
 
 // Redeliver enqueues the event of an earlier attempt again and returns it.
-func (r *Service) Redeliver(ctx context.Context, by audit.Actor, id, attemptID string) (event apiserverevent.Event, err error) {
+func (s *Service) Redeliver(ctx context.Context, by audit.Actor, id, attemptID string) (event apiserverevent.Event, err error) {
 	if !identifier.IsUUID(attemptID) {
 		return apiserverevent.Event{}, record.ErrNotFound
 	}
-	err = r.enqueueEvent(ctx, by, id, func(tx Tx) (apiserverevent.Event, error) {
+	err = s.enqueueEvent(ctx, by, id, func(tx Tx) (apiserverevent.Event, error) {
 		attempt, err := tx.GetWebhookAttempt(ctx, id, attemptID)
 		event = attempt.Event
 		return event, err
@@ -41,17 +41,17 @@ func (r *Service) Redeliver(ctx context.Context, by audit.Actor, id, attemptID s
 }
 
 // SendPing enqueues a ping event for one receiver and returns it.
-func (r *Service) SendPing(ctx context.Context, by audit.Actor, id string) (apiserverevent.Event, error) {
+func (s *Service) SendPing(ctx context.Context, by audit.Actor, id string) (apiserverevent.Event, error) {
 	event := apiserverevent.NewPing(uuid.NewString())
-	return event, r.enqueueEvent(ctx, by, id, func(Tx) (apiserverevent.Event, error) { return event, nil })
+	return event, s.enqueueEvent(ctx, by, id, func(Tx) (apiserverevent.Event, error) { return event, nil })
 }
 
 // enqueueEvent adds an event to the outbox for one receiver.
-func (r *Service) enqueueEvent(ctx context.Context, by audit.Actor, id string, what func(Tx) (apiserverevent.Event, error)) error {
+func (s *Service) enqueueEvent(ctx context.Context, by audit.Actor, id string, loadEvent func(Tx) (apiserverevent.Event, error)) error {
 	if !identifier.IsUUID(id) {
 		return record.ErrNotFound
 	}
-	return r.Storage.Transact(ctx, func(tx Tx) error {
+	return s.Storage.Transact(ctx, func(tx Tx) error {
 		webhook, err := tx.GetWebhook(ctx, id)
 		if err != nil {
 			return err
@@ -59,13 +59,13 @@ func (r *Service) enqueueEvent(ctx context.Context, by audit.Actor, id string, w
 		if webhook.Health.Disabled {
 			return ErrDisabled
 		}
-		event, err := what(tx)
+		event, err := loadEvent(tx)
 		if err != nil {
 			return err
 		}
 		if err := tx.EnqueueDeliveries(ctx, []outbox.Delivery{{ReceiverID: id, Event: event}}); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Change, audit.WebhookConfiguration, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), by, audit.Change, audit.WebhookConfiguration, id))
 	})
 }

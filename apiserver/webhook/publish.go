@@ -44,16 +44,16 @@ func ScheduleNotification(ctx context.Context, tx PublishTx, survey record.Surve
 	return tx.ScheduleNotification(ctx, survey.ID, survey.NotificationDate)
 }
 
-// PublishNotification publishes the event of a due notification, unless the notification
+// PublishNotification publishes the event for a due notification, unless the notification
 // was moved, sent or canceled, or its survey is completed or expired.
-func (r *Service) PublishNotification(ctx context.Context, due outbox.Notification) error {
-	return r.Storage.Transact(ctx, func(tx Tx) error {
-		taken, err := tx.ClaimNotification(ctx, due.SurveyID, due.DueAt)
-		if err != nil || !taken {
+func (s *Service) PublishNotification(ctx context.Context, due outbox.Notification) error {
+	return s.Storage.Transact(ctx, func(tx Tx) error {
+		claimed, err := tx.ClaimNotification(ctx, due.SurveyID, due.DueAt)
+		if err != nil || !claimed {
 			return err
 		}
 		survey, err := tx.GetSurvey(ctx, due.SurveyID)
-		if errors.Is(err, record.ErrNotFound) || err == nil && (survey.Status == record.StatusCompleted || survey.Expired(r.Now())) {
+		if errors.Is(err, record.ErrNotFound) || err == nil && (survey.Status == record.StatusCompleted || survey.Expired(s.Now())) {
 			return nil
 		} else if err != nil {
 			return err

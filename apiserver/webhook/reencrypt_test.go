@@ -17,10 +17,10 @@ import (
 // rotatedKeyring has a new current key and still decrypts with the previous ones.
 type rotatedKeyring struct{ *encryption.Keyring }
 
-func (rotatedKeyring) KeyVersion() string { return "the next" }
+func (rotatedKeyring) KeyVersion() string { return "next" }
 
-// TestReencryptUsesNewKeysOnce checks that, after a keyset rotation, secrets are
-// re-encrypted exactly once and stay the same.
+// TestReencryptUsesNewKeysOnce checks that a keyset rotation re-encrypts unchanged secrets
+// exactly once.
 func TestReencryptUsesNewKeysOnce(t *testing.T) {
 	t.Parallel()
 	store, err := open.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "anamnesis.db"))
@@ -32,26 +32,26 @@ func TestReencryptUsesNewKeysOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: store}, Keyring: keys, Now: time.Now, OnChange: func() {}}
+	service := &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: store}, Keyring: keys, Now: time.Now, OnChange: func() {}}
 	url, token := "https://portal.example", "the-token"
-	made, err := r.Create(t.Context(), audit.Actor{}, webhook.Settings{URL: &url, Token: &token})
+	created, err := service.Create(t.Context(), audit.Actor{}, webhook.Settings{URL: &url, Token: &token})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Keyring = rotatedKeyring{keys}
+	service.Keyring = rotatedKeyring{keys}
 	for _, want := range []int{1, 0} {
-		if renewed, err := r.Reencrypt(t.Context()); err != nil || renewed != want {
-			t.Errorf("renewed %d, %v; want %d", renewed, err, want)
+		if count, err := service.Reencrypt(t.Context()); err != nil || count != want {
+			t.Errorf("re-encrypted %d webhooks, error %v; want %d", count, err, want)
 		}
 	}
 	err = store.Transact(t.Context(), func(tx storage.Tx) error {
-		kept, err := tx.GetWebhook(t.Context(), made.ID)
+		stored, err := tx.GetWebhook(t.Context(), created.ID)
 		if err != nil {
 			return err
 		}
-		secrets, err := r.DecryptSecrets(kept)
-		if secrets != made.Secrets || kept.KeyVersion != "the next" {
-			t.Errorf("of generation %s, and the secrets are others: %t", kept.KeyVersion, secrets != made.Secrets)
+		secrets, err := service.DecryptSecrets(stored)
+		if secrets != created.Secrets || stored.KeyVersion != "next" {
+			t.Errorf("key version is %s, secrets changed: %t", stored.KeyVersion, secrets != created.Secrets)
 		}
 		return err
 	})

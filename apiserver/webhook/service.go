@@ -26,10 +26,10 @@ import (
 const MaxPerInstance = 50
 
 // ErrTooMany indicates that the instance has reached MaxPerInstance.
-var ErrTooMany = errors.New("the instance has reached the limit of 50 webhook configurations; delete one that is no longer needed")
+var ErrTooMany = errors.New("the instance has reached the limit of 50 webhook configurations; delete an unused one")
 
-// ErrDisabled indicates that the webhook is disabled because its receiver answered 410.
-var ErrDisabled = errors.New("the webhook configuration is disabled because its receiver answered 410; change url to enable it again")
+// ErrDisabled indicates that the webhook is disabled because its receiver responded with 410.
+var ErrDisabled = errors.New("the webhook configuration is disabled because its receiver responded with status 410; change url to re-enable it")
 
 // Service manages the webhook configurations of an instance. All fields are required.
 // Methods return record.ErrNotFound for unknown ids.
@@ -66,36 +66,36 @@ type Settings struct {
 }
 
 // Create creates a webhook configuration.
-func (r *Service) Create(ctx context.Context, by audit.Actor, wanted Settings) (Webhook, error) {
-	made := event.Webhook{ID: uuid.NewString()}
+func (s *Service) Create(ctx context.Context, by audit.Actor, settings Settings) (Webhook, error) {
+	created := event.Webhook{ID: uuid.NewString()}
 	secrets := event.Secrets{SigningSecret: newSigningSecret()}
-	wanted.applyTo(&made, &secrets)
-	if err := r.encryptSecrets(&made, secrets); err != nil {
+	settings.applyTo(&created, &secrets)
+	if err := s.encryptSecrets(&created, secrets); err != nil {
 		return Webhook{}, err
 	}
-	err := r.Storage.Transact(ctx, func(tx Tx) error {
-		before, err := tx.ListWebhooks(ctx)
+	err := s.Storage.Transact(ctx, func(tx Tx) error {
+		existing, err := tx.ListWebhooks(ctx)
 		if err != nil {
 			return err
 		}
-		if len(before) >= MaxPerInstance {
+		if len(existing) >= MaxPerInstance {
 			return ErrTooMany
 		}
-		if err := tx.InsertWebhook(ctx, made); err != nil {
+		if err := tx.InsertWebhook(ctx, created); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Create, audit.WebhookConfiguration, made.ID))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), by, audit.Create, audit.WebhookConfiguration, created.ID))
 	})
 	if err != nil {
 		return Webhook{}, err
 	}
-	r.OnChange()
-	return toWebhook(made, secrets), nil
+	s.OnChange()
+	return toWebhook(created, secrets), nil
 }
 
 // applyTo applies the settings to a stored webhook and its secrets.
 func (s Settings) applyTo(webhook *event.Webhook, secrets *event.Secrets) {
-	if s.URL != nil && *s.URL != webhook.Settings.URL { // the new receiver has not answered 410
+	if s.URL != nil && *s.URL != webhook.Settings.URL { // the new receiver has not responded with 410
 		webhook.Settings.URL, webhook.Health = *s.URL, event.ReceiverHealth{}
 	}
 	if s.Token != nil {
@@ -109,99 +109,99 @@ func (s Settings) applyTo(webhook *event.Webhook, secrets *event.Secrets) {
 	}
 }
 
-// List returns all webhook configurations in creation order. Reads are not audited: they
-// contain no patient data, and an operator polls every minute.
-func (r *Service) List(ctx context.Context) ([]Webhook, error) {
-	var kept []event.Webhook
-	err := r.Storage.View(ctx, func(tx Reader) (err error) {
-		kept, err = tx.ListWebhooks(ctx)
+// List returns all webhook configurations in creation order. Reads are not audited,
+// because they contain no patient data and an operator polls every minute.
+func (s *Service) List(ctx context.Context) ([]Webhook, error) {
+	var stored []event.Webhook
+	err := s.Storage.View(ctx, func(tx Reader) (err error) {
+		stored, err = tx.ListWebhooks(ctx)
 		return err
 	})
-	webhooks := make([]Webhook, len(kept))
-	for i, webhook := range kept {
+	webhooks := make([]Webhook, len(stored))
+	for i, webhook := range stored {
 		webhooks[i] = toWebhook(webhook, event.Secrets{})
 	}
 	return webhooks, err
 }
 
 // Get returns a webhook configuration without its secrets.
-func (r *Service) Get(ctx context.Context, id string) (Webhook, error) {
+func (s *Service) Get(ctx context.Context, id string) (Webhook, error) {
 	if !identifier.IsUUID(id) {
 		return Webhook{}, record.ErrNotFound
 	}
-	var kept event.Webhook
-	err := r.Storage.View(ctx, func(tx Reader) (err error) {
-		kept, err = tx.GetWebhook(ctx, id)
+	var stored event.Webhook
+	err := s.Storage.View(ctx, func(tx Reader) (err error) {
+		stored, err = tx.GetWebhook(ctx, id)
 		return err
 	})
-	return toWebhook(kept, event.Secrets{}), err
+	return toWebhook(stored, event.Secrets{}), err
 }
 
 // Update updates a webhook configuration.
-func (r *Service) Update(ctx context.Context, by audit.Actor, id string, wanted Settings) (Webhook, error) {
-	return r.update(ctx, by, id, func(webhook *event.Webhook, secrets *event.Secrets) {
-		wanted.applyTo(webhook, secrets)
+func (s *Service) Update(ctx context.Context, by audit.Actor, id string, settings Settings) (Webhook, error) {
+	return s.update(ctx, by, id, func(webhook *event.Webhook, secrets *event.Secrets) {
+		settings.applyTo(webhook, secrets)
 	})
 }
 
 // RotateSigningSecret replaces the signing secret. The previous secret keeps signing for
 // event.RotationOverlap.
-func (r *Service) RotateSigningSecret(ctx context.Context, by audit.Actor, id string) (Webhook, error) {
-	return r.update(ctx, by, id, func(_ *event.Webhook, secrets *event.Secrets) {
-		*secrets = secrets.Rotate(newSigningSecret(), r.Now())
+func (s *Service) RotateSigningSecret(ctx context.Context, by audit.Actor, id string) (Webhook, error) {
+	return s.update(ctx, by, id, func(_ *event.Webhook, secrets *event.Secrets) {
+		*secrets = secrets.Rotate(newSigningSecret(), s.Now())
 	})
 }
 
 // update applies a change to a webhook configuration while holding its lock.
-func (r *Service) update(ctx context.Context, by audit.Actor, id string, apply func(*event.Webhook, *event.Secrets)) (changed Webhook, err error) {
+func (s *Service) update(ctx context.Context, by audit.Actor, id string, apply func(*event.Webhook, *event.Secrets)) (changed Webhook, err error) {
 	if !identifier.IsUUID(id) {
 		return Webhook{}, record.ErrNotFound
 	}
-	err = r.Storage.Transact(ctx, func(tx Tx) error {
-		kept, err := tx.LockWebhook(ctx, id)
+	err = s.Storage.Transact(ctx, func(tx Tx) error {
+		stored, err := tx.LockWebhook(ctx, id)
 		if err != nil {
 			return err
 		}
-		secrets, err := r.DecryptSecrets(kept)
+		secrets, err := s.DecryptSecrets(stored)
 		if err != nil {
 			return err
 		}
-		apply(&kept, &secrets)
-		if err := r.encryptSecrets(&kept, secrets); err != nil {
+		apply(&stored, &secrets)
+		if err := s.encryptSecrets(&stored, secrets); err != nil {
 			return err
 		}
-		if err := tx.UpdateWebhook(ctx, kept); err != nil {
+		if err := tx.UpdateWebhook(ctx, stored); err != nil {
 			return err
 		}
-		changed = toWebhook(kept, secrets)
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Change, audit.WebhookConfiguration, id))
+		changed = toWebhook(stored, secrets)
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), by, audit.Change, audit.WebhookConfiguration, id))
 	})
 	if err == nil {
-		r.OnChange()
+		s.OnChange()
 	}
 	return changed, err
 }
 
 // Delete deletes a webhook configuration together with its pending deliveries, and
 // returns its last state.
-func (r *Service) Delete(ctx context.Context, by audit.Actor, id string) (Webhook, error) {
+func (s *Service) Delete(ctx context.Context, by audit.Actor, id string) (Webhook, error) {
 	if !identifier.IsUUID(id) {
 		return Webhook{}, record.ErrNotFound
 	}
-	var kept event.Webhook
-	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
-		if kept, err = tx.LockWebhook(ctx, id); err != nil {
+	var stored event.Webhook
+	err := s.Storage.Transact(ctx, func(tx Tx) (err error) {
+		if stored, err = tx.LockWebhook(ctx, id); err != nil {
 			return err
 		}
 		if err := tx.DeleteWebhook(ctx, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by, audit.Delete, audit.WebhookConfiguration, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), by, audit.Delete, audit.WebhookConfiguration, id))
 	})
 	if err == nil {
-		r.OnChange()
+		s.OnChange()
 	}
-	return toWebhook(kept, event.Secrets{}), err
+	return toWebhook(stored, event.Secrets{}), err
 }
 
 // toWebhook converts a stored webhook to the client's view.
@@ -217,67 +217,66 @@ func toWebhook(webhook event.Webhook, secrets event.Secrets) Webhook {
 }
 
 // DecryptSecrets decrypts the secrets of a webhook.
-func (r *Service) DecryptSecrets(webhook event.Webhook) (event.Secrets, error) {
-	text, err := r.Keyring.Decrypt(webhook.EncryptedSecrets, webhook.ID)
+func (s *Service) DecryptSecrets(webhook event.Webhook) (event.Secrets, error) {
+	text, err := s.Keyring.Decrypt(webhook.EncryptedSecrets, webhook.ID)
 	if err != nil {
 		return event.Secrets{}, err
 	}
 	var secrets event.Secrets
 	if json.Unmarshal(text, &secrets) != nil {
-		return event.Secrets{}, errors.New("decoding secrets of webhook configuration: unexpected format")
+		return event.Secrets{}, errors.New("decoding webhook secrets: unexpected format")
 	}
 	return secrets, nil
 }
 
-func (r *Service) encryptSecrets(webhook *event.Webhook, secrets event.Secrets) error {
+func (s *Service) encryptSecrets(webhook *event.Webhook, secrets event.Secrets) error {
 	text, err := json.Marshal(secrets)
 	if err != nil {
-		return fmt.Errorf("encoding secrets of webhook configuration: %w", err)
+		return fmt.Errorf("encoding webhook secrets: %w", err)
 	}
-	webhook.KeyVersion = r.Keyring.KeyVersion()
-	webhook.EncryptedSecrets, err = r.Keyring.Encrypt(text, webhook.ID)
+	webhook.KeyVersion = s.Keyring.KeyVersion()
+	webhook.EncryptedSecrets, err = s.Keyring.Encrypt(text, webhook.ID)
 	return err
 }
 
-// Reencrypt re-encrypts secrets that were encrypted with other keys than the current
-// ones, and returns the number of webhooks updated. It is safe to call at any time and
-// on several replicas concurrently.
-func (r *Service) Reencrypt(ctx context.Context) (renewed int, err error) {
-	err = r.Storage.Transact(ctx, func(tx Tx) error {
-		renewed = 0
+// Reencrypt re-encrypts secrets that were not encrypted with the current keys, and returns
+// the number of webhooks updated. Several replicas may call it concurrently.
+func (s *Service) Reencrypt(ctx context.Context) (reencrypted int, err error) {
+	err = s.Storage.Transact(ctx, func(tx Tx) error {
+		reencrypted = 0
 		all, err := tx.ListWebhooks(ctx)
 		if err != nil {
 			return err
 		}
 		for _, webhook := range all {
-			if webhook.KeyVersion == r.Keyring.KeyVersion() {
+			if webhook.KeyVersion == s.Keyring.KeyVersion() {
 				continue
 			}
-			if err := r.reencrypt(ctx, tx, webhook.ID); err != nil {
-				return fmt.Errorf("re-encrypting secrets of webhook configuration: %w", err)
+			if err := s.reencrypt(ctx, tx, webhook.ID); err != nil {
+				return fmt.Errorf("re-encrypting webhook secrets: %w", err)
 			}
-			renewed++
+			reencrypted++
 		}
 		return nil
 	})
-	return renewed, err
+	return reencrypted, err
 }
 
-func (r *Service) reencrypt(ctx context.Context, tx Tx, id string) error {
-	kept, err := tx.LockWebhook(ctx, id)
+func (s *Service) reencrypt(ctx context.Context, tx Tx, id string) error {
+	stored, err := tx.LockWebhook(ctx, id)
 	if errors.Is(err, record.ErrNotFound) {
 		return nil
 	} else if err != nil {
 		return err
 	}
-	secrets, err := r.DecryptSecrets(kept)
+	secrets, err := s.DecryptSecrets(stored)
 	if err != nil {
 		return err
 	}
-	if err := r.encryptSecrets(&kept, secrets); err != nil {
+	if err := s.encryptSecrets(&stored, secrets); err != nil {
 		return err
 	}
-	return tx.UpdateWebhook(ctx, kept)
+	return tx.UpdateWebhook(ctx, stored)
 }
 
 func newSigningSecret() string {

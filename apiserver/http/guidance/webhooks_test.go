@@ -141,7 +141,7 @@ func TestDeliveriesAndReplay(t *testing.T) {
 	r := newUsersClient(t)
 	webhook := decode[struct{ ID string }](t, r.send("POST", webhooksPath, `{"url": "https://one.example", "authorization_token": "t"}`, 201)).ID
 	finished := event.NewSurveyFinished(uuid.NewString(), uuid.NewString())
-	failed := event.Attempt{ID: uuid.NewString(), WebhookID: webhook, At: testNow, Event: finished, Number: 1, Error: "the receiver refused the connection", NextAttemptAt: testNow.Add(time.Minute)}
+	failed := event.Attempt{ID: uuid.NewString(), WebhookID: webhook, At: testNow, Event: finished, Number: 1, Error: "receiver refused the connection", NextAttemptAt: testNow.Add(time.Minute)}
 	told := event.Attempt{ID: uuid.NewString(), WebhookID: webhook, At: testNow.Add(time.Minute), Event: finished, Number: 2, StatusCode: 204}
 	err := r.store.Transact(t.Context(), func(tx storage.Tx) error {
 		return tx.InsertWebhookAttempts(t.Context(), []event.Attempt{failed, told})

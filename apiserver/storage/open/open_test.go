@@ -22,18 +22,18 @@ func TestMain(m *testing.M) { os.Exit(postgrestest.Run(m)) }
 func TestOpenSelectsStoreByScheme(t *testing.T) {
 	t.Parallel()
 	server := postgrestest.NewDatabase(t)
-	for url, right := range map[string]func(storage.Store) bool{
+	for url, hasType := range map[string]func(storage.Store) bool{
 		"sqlite:" + filepath.Join(t.TempDir(), "anamnesis.db"): isType[*sqlite.Store],
 		server: isType[*postgres.Store],
 		strings.Replace(server, "postgres:", "postgresql:", 1): isType[*postgres.Store],
 	} {
 		store, err := open.Open(t.Context(), url)
 		if err != nil {
-			t.Errorf("open: %v", err)
+			t.Errorf("Open: %v", err)
 			continue
 		}
-		if !right(store) {
-			t.Errorf("%.8s… was opened as a %T", url, store)
+		if !hasType(store) {
+			t.Errorf("URL %.8s… selected a %T", url, store)
 		}
 		if err := store.Close(); err != nil {
 			t.Error(err)
@@ -51,9 +51,9 @@ func TestNewRejectsInvalidURLs(t *testing.T) {
 	for _, url := range []string{"", "sqlite", "sqlite:", "anamnesis.db", "mysql://hunter2@localhost/x", "SQLITE:x", "hunter2", "postgres:hunter2"} {
 		store, err := open.Open(t.Context(), url)
 		if !errors.Is(err, storage.ErrInvalidURL) || store != nil {
-			t.Errorf("%q: got %v and error %v, want an error that wraps ErrInvalidURL and no store", url, store, err)
+			t.Errorf("%q: got store %v and error %v, want ErrInvalidURL", url, store, err)
 		} else if strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("the error %q tells what may be a secret", err)
+			t.Errorf("error %q contains the URL, which may be secret", err)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func TestOpenErrors(t *testing.T) {
 	t.Parallel()
 	store, err := open.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "missing", "anamnesis.db"))
 	if !errors.Is(err, fs.ErrNotExist) || errors.Is(err, storage.ErrInvalidURL) || store != nil {
-		t.Errorf("got %v and error %v", store, err)
+		t.Errorf("got store %v and error %v, want fs.ErrNotExist", store, err)
 	}
 }
 
@@ -79,9 +79,9 @@ func TestMigrate(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the store was not closed: %v", err)
+		t.Errorf("Migrate did not close the store: %v", err)
 	}
 	if err := open.Migrate(t.Context(), "nothing"); !errors.Is(err, storage.ErrInvalidURL) {
-		t.Errorf("got error %v", err)
+		t.Errorf("got error %v, want ErrInvalidURL", err)
 	}
 }

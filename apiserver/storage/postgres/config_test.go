@@ -26,7 +26,7 @@ func TestParseConfigDefaults(t *testing.T) {
 		}
 		got := config.ConnConfig
 		if got.ConnectTimeout != want.timeout || got.RuntimeParams["application_name"] != want.name || config.MaxConns != want.conns {
-			t.Errorf("%s: connects within %v as %s, %d at a time", url, got.ConnectTimeout, got.RuntimeParams["application_name"], config.MaxConns)
+			t.Errorf("%s: got connect timeout %v, application name %s, %d connections", url, got.ConnectTimeout, got.RuntimeParams["application_name"], config.MaxConns)
 		}
 	}
 }

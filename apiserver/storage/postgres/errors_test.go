@@ -39,18 +39,18 @@ func TestWrapErrorHidesSecrets(t *testing.T) {
 		cause error
 		want  string
 	}{
-		"wrong password":   {&pgconn.PgError{Code: "28P01", Message: testPassword}, "the server rejected the user name or password (SQLSTATE 28P01)"},
-		"no database":      {&pgconn.PgError{Code: "3D000", Message: testPassword}, "the database does not exist on the server (SQLSTATE 3D000)"},
-		"anything else":    {&pgconn.PgError{Code: "XX000", Message: testPassword, Detail: testPassword}, "the server returned SQLSTATE XX000"},
-		"refused":          {&net.OpError{Op: "dial", Net: "tcp", Addr: address, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, "connection to the server failed: connection refused"},
-		"reset":            {&net.OpError{Op: "read", Net: "tcp", Addr: address, Err: os.NewSyscallError("read", syscall.ECONNRESET)}, "connection to the server failed: connection reset by peer"},
-		"no such host":     {&net.DNSError{Err: "no such host", Name: testPassword, IsNotFound: true}, "the database host name cannot be resolved"},
-		"bad certificate":  {&tls.CertificateVerificationError{Err: x509.HostnameError{Host: testPassword, Certificate: &x509.Certificate{}}}, "the server's certificate is not trusted"},
-		"connect timeout":  {fmt.Errorf("%s: %w", testPassword, context.DeadlineExceeded), "the server did not answer in time"},
-		"read timeout":     {&net.OpError{Op: "read", Net: "tcp", Addr: address, Err: os.ErrDeadlineExceeded}, "the server did not answer in time"},
-		"hung up":          {io.ErrUnexpectedEOF, "the server closed the connection"},
-		"unheard of":       {errors.New(testPassword), "communication with the server failed"},
-		"not one of those": {&pgconn.ParseConfigError{ConnString: testPassword}, "communication with the server failed"},
+		"wrong password":        {&pgconn.PgError{Code: "28P01", Message: testPassword}, "server rejected the user name or password (SQLSTATE 28P01)"},
+		"missing database":      {&pgconn.PgError{Code: "3D000", Message: testPassword}, "database does not exist on the server (SQLSTATE 3D000)"},
+		"other SQLSTATE":        {&pgconn.PgError{Code: "XX000", Message: testPassword, Detail: testPassword}, "server returned SQLSTATE XX000"},
+		"connection refused":    {&net.OpError{Op: "dial", Net: "tcp", Addr: address, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}, "connection to the server failed: connection refused"},
+		"connection reset":      {&net.OpError{Op: "read", Net: "tcp", Addr: address, Err: os.NewSyscallError("read", syscall.ECONNRESET)}, "connection to the server failed: connection reset by peer"},
+		"unknown host":          {&net.DNSError{Err: "no such host", Name: testPassword, IsNotFound: true}, "database host name cannot be resolved"},
+		"untrusted certificate": {&tls.CertificateVerificationError{Err: x509.HostnameError{Host: testPassword, Certificate: &x509.Certificate{}}}, "server certificate is not trusted"},
+		"connect timeout":       {fmt.Errorf("%s: %w", testPassword, context.DeadlineExceeded), "server did not respond in time"},
+		"read timeout":          {&net.OpError{Op: "read", Net: "tcp", Addr: address, Err: os.ErrDeadlineExceeded}, "server did not respond in time"},
+		"connection closed":     {io.ErrUnexpectedEOF, "server closed the connection"},
+		"unknown error":         {errors.New(testPassword), "communication with the server failed"},
+		"config error":          {&pgconn.ParseConfigError{ConnString: testPassword}, "communication with the server failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -59,7 +59,7 @@ func TestWrapErrorHidesSecrets(t *testing.T) {
 				t.Errorf("got %q, want %q", err, want)
 			}
 			if text := fmt.Sprintf("%v %+v %#v", err, err, errors.Unwrap(err)); strings.Contains(text, testPassword) || strings.Contains(text, "10.1.2.3") {
-				t.Errorf("%q tells a secret", text)
+				t.Errorf("%q contains a secret", text)
 			}
 		})
 	}

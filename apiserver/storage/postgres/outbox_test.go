@@ -37,7 +37,7 @@ func TestOutboxSchemaMatchesRiver(t *testing.T) {
 		return strings.Contains(description, "river_job_args_index") || strings.Contains(description, "river_job_metadata_index")
 	})
 	if diff := cmp.Diff(want, describeRiverTables(t, openPool(t, ours))); diff != "" {
-		t.Errorf("the tables of the outbox differ from River's; migrate them, in a migration of its own:\n%s", diff)
+		t.Errorf("outbox tables differ from River's; add a migration (-want +got):\n%s", diff)
 	}
 }
 

@@ -100,7 +100,7 @@ func editURL(t *testing.T, text string, change func(*url.URL)) string {
 func expectSafeError(t *testing.T, err error, want, text string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), want) {
-		t.Errorf("got error %v, want one with %q", err, want)
+		t.Errorf("got error %v, want it to contain %q", err, want)
 		return
 	}
 	location, parseErr := url.Parse(text)
@@ -110,13 +110,13 @@ func expectSafeError(t *testing.T, err error, want, text string) {
 	password, _ := location.User.Password()
 	for _, part := range []string{location.Hostname(), location.Port(), password, strings.TrimPrefix(location.Path, "/"), text} {
 		if len(part) > 3 && strings.Contains(err.Error(), part) {
-			t.Errorf("the error %q tells %q", err, part)
+			t.Errorf("error %q contains %q", err, part)
 		}
 	}
 }
 
 // startServer accepts connections on a loopback port and returns its URL.
-func startServer(t *testing.T, answer func(net.Conn)) string {
+func startServer(t *testing.T, handle func(net.Conn)) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -129,7 +129,7 @@ func startServer(t *testing.T, answer func(net.Conn)) string {
 			if err != nil {
 				return
 			}
-			answer(connection)
+			handle(connection)
 		}
 	}()
 	return "postgres://useruser:password@" + listener.Addr().String() + "/dbname42?sslmode=disable&connect_timeout=1"
@@ -146,21 +146,21 @@ func TestOpenErrors(t *testing.T) {
 	silent := startServer(t, func(net.Conn) {})
 	held := make(chan net.Conn, 100) // keep references so that no connection is closed by the garbage collector
 	for name, test := range map[string]struct{ url, want string }{
-		"wrong password": {editURL(t, good, func(u *url.URL) { u.User = url.UserPassword("postgres", "hunter2hunter2") }), "rejected the user name or password"},
-		"wrong user":     {editURL(t, good, func(u *url.URL) { u.User = url.UserPassword("someone", "hunter2hunter2") }), "rejected the user name or password"},
-		"no database":    {editURL(t, good, func(u *url.URL) { u.Path = "/databasename" }), "the database does not exist"},
-		"no TLS":         {editURL(t, good, func(u *url.URL) { u.RawQuery = "sslmode=require" }), "sslmode"},
-		"hangs up":       {startServer(t, func(c net.Conn) { _ = c.Close() }), "connection"},
-		"other protocol": {startServer(t, speakHTTP), "server"},
-		"silent server":  {startServer(t, func(c net.Conn) { held <- c }), "did not answer in time"},
-		"no listener":    {editURL(t, silent, func(u *url.URL) { u.Host = "127.0.0.1:1" }), "connection refused"},
+		"wrong password":    {editURL(t, good, func(u *url.URL) { u.User = url.UserPassword("postgres", "hunter2hunter2") }), "rejected the user name or password"},
+		"wrong user":        {editURL(t, good, func(u *url.URL) { u.User = url.UserPassword("someone", "hunter2hunter2") }), "rejected the user name or password"},
+		"missing database":  {editURL(t, good, func(u *url.URL) { u.Path = "/databasename" }), "database does not exist"},
+		"no TLS":            {editURL(t, good, func(u *url.URL) { u.RawQuery = "sslmode=require" }), "sslmode"},
+		"closed connection": {startServer(t, func(c net.Conn) { _ = c.Close() }), "connection"},
+		"other protocol":    {startServer(t, speakHTTP), "server"},
+		"silent server":     {startServer(t, func(c net.Conn) { held <- c }), "did not respond in time"},
+		"no listener":       {editURL(t, silent, func(u *url.URL) { u.Host = "127.0.0.1:1" }), "connection refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := open.Open(t.Context(), test.url)
 			expectSafeError(t, err, test.want, test.url)
 			if errors.Is(err, storage.ErrInvalidURL) {
-				t.Errorf("%v says that the URL can never work", err)
+				t.Errorf("got %v, want an error that does not wrap ErrInvalidURL", err)
 			}
 		})
 	}
@@ -185,9 +185,9 @@ func TestNewRejectsInvalidURLs(t *testing.T) {
 	} {
 		_, err := postgres.New(text)
 		if !errors.Is(err, storage.ErrInvalidURL) {
-			t.Errorf("%q: got error %v, want one that wraps ErrInvalidURL", text, err)
+			t.Errorf("%q: got error %v, want ErrInvalidURL", text, err)
 		} else if strings.Contains(err.Error(), secret) {
-			t.Errorf("%q: the error %q tells the secret", text, err)
+			t.Errorf("%q: error %q contains the secret", text, err)
 		}
 	}
 }
@@ -221,7 +221,7 @@ func TestPingReportsReadOnlyDatabase(t *testing.T) {
 	expectSafeError(t, store.Ping(t.Context()), "read-only", text)
 	expectSafeError(t, store.AddUsage(t.Context(), newUsageBatch()), "read-only", text)
 	if got, err := store.ListUsage(t.Context(), day, day); err != nil || cmp.Diff(oneCount, got) != "" {
-		t.Errorf("got %v, %v, want what was added before", got, err)
+		t.Errorf("got %v, error %v, want %v", got, err, oneCount)
 	}
 }
 
@@ -270,16 +270,16 @@ func TestStoreRecoversFromOutage(t *testing.T) {
 		}
 	})
 	if err := store.Ping(t.Context()); err != nil {
-		t.Errorf("ping after the server is back: %v", err)
+		t.Errorf("Ping after the restart: %v", err)
 	}
 	if err := store.AddUsage(t.Context(), newUsageBatch()); err != nil {
-		t.Errorf("add after the server is back: %v", err)
+		t.Errorf("AddUsage after the restart: %v", err)
 	}
 	want := []usage.Count{oneCount[0]}
 	want[0].Calls = 2
 	got, err := store.ListUsage(t.Context(), day, day)
 	if err != nil || cmp.Diff(want, got) != "" {
-		t.Errorf("got %v, %v, want %v", got, err, want)
+		t.Errorf("got %v, error %v, want %v", got, err, want)
 	}
 }
 

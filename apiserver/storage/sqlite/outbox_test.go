@@ -27,7 +27,7 @@ func TestOutboxSchemaMatchesRiver(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(describeRiverTables(t, db), describeRiverTables(t, openHandle(t, ours))); diff != "" {
-		t.Errorf("the tables of the outbox differ from River's; migrate them, in a migration of its own:\n%s", diff)
+		t.Errorf("outbox tables differ from River's; add a migration (-want +got):\n%s", diff)
 	}
 }
 
@@ -59,7 +59,7 @@ func describeRiverTables(t *testing.T, db *sql.DB) (descriptions []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rows.Close() //nolint:errcheck // only read
+	defer rows.Close() //nolint:errcheck // read-only
 	for rows.Next() {
 		var description string
 		if err := rows.Scan(&description); err != nil {

@@ -74,7 +74,7 @@ func TestPathsWithSpecialCharacters(t *testing.T) {
 				t.Fatal(err)
 			}
 			if info.Mode().Perm() != 0o600 {
-				t.Errorf("the database has mode %v, want access for the owner only", info.Mode())
+				t.Errorf("database file has mode %v, want access for the owner only", info.Mode())
 			}
 		})
 	}
@@ -86,7 +86,7 @@ func TestConnectionPragmas(t *testing.T) {
 	store := openStore(t, filepath.Join(t.TempDir(), "anamnesis.db"))
 	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "5000", "foreign_keys": "1", "secure_delete": "1"} {
 		if got, err := store.Pragma(name); err != nil || got != want {
-			t.Errorf("%s is %q, %v, want %q", name, got, err, want)
+			t.Errorf("pragma %s is %q, error %v, want %q", name, got, err, want)
 		}
 	}
 }
@@ -105,28 +105,28 @@ func TestRelativePathIsResolvedOnOpen(t *testing.T) {
 func TestOpenErrors(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	rubbish := filepath.Join(dir, "rubbish.db")
-	if err := os.WriteFile(rubbish, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+	invalid := filepath.Join(dir, "invalid.db")
+	if err := os.WriteFile(invalid, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for name, test := range map[string]struct {
 		path string
 		want string
 	}{
-		"no directory": {filepath.Join(dir, "missing", "anamnesis.db"), "no such file or directory"},
-		"a directory":  {dir, "is a directory"},
-		"rubbish":      {rubbish, "file is not a database"},
+		"missing directory":   {filepath.Join(dir, "missing", "anamnesis.db"), "no such file or directory"},
+		"path of a directory": {dir, "is a directory"},
+		"invalid file":        {invalid, "file is not a database"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			err := sqlite.New(test.path).Open(t.Context(), storage.Owner{})
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), test.path) {
-				t.Errorf("got error %v, want one with %q and the path", err, test.want)
+				t.Errorf("got error %v, want it to contain %q and the path", err, test.want)
 			}
 		})
 	}
-	if content, err := os.ReadFile(rubbish); err != nil || !strings.HasPrefix(string(content), "no database") {
-		t.Errorf("the file that is no database was changed to %.20q, %v", content, err)
+	if content, err := os.ReadFile(invalid); err != nil || !strings.HasPrefix(string(content), "no database") {
+		t.Errorf("invalid file was changed to %.20q, error %v", content, err)
 	}
 }
 
@@ -142,7 +142,7 @@ func TestOpenWaitsForLock(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if err := sqlite.New(path).Open(ctx, storage.Owner{}); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got error %v while another opens, want one that wraps the context's error", err)
+		t.Errorf("got error %v while the lock is held, want context.DeadlineExceeded", err)
 	}
 	result := make(chan error)
 	go func() {
@@ -157,7 +157,7 @@ func TestOpenWaitsForLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := <-result; err != nil {
-		t.Errorf("open after the other has: %v", err)
+		t.Errorf("Open after the lock was released: %v", err)
 	}
 }
 
@@ -167,37 +167,37 @@ func TestMissingFileIsDetected(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "anamnesis.db")
 	store := openStore(t, path)
-	wantWritable := func(when string, wanted func(error) bool) {
+	expectErrors := func(state string, matches func(error) bool) {
 		t.Helper()
 		for name, err := range map[string]error{"Ping": store.Ping(t.Context()), "AddUsage": store.AddUsage(t.Context(), newUsageBatch())} {
-			if !wanted(err) {
-				t.Errorf("%s, %s: got error %v", when, name, err)
+			if !matches(err) {
+				t.Errorf("%s: %s: got error %v", state, name, err)
 			}
 		}
 	}
 	isNil := func(err error) bool { return err == nil }
-	wantWritable("at first", isNil)
+	expectErrors("original file", isNil)
 	if err := os.Rename(path, path+".away"); err != nil {
 		t.Fatal(err)
 	}
-	wantWritable("without the file", func(err error) bool { return errors.Is(err, fs.ErrNotExist) })
+	expectErrors("missing file", func(err error) bool { return errors.Is(err, fs.ErrNotExist) })
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wantWritable("with another file", func(err error) bool {
+	expectErrors("replaced file", func(err error) bool {
 		return err != nil && strings.Contains(err.Error(), path+" was replaced while open")
 	})
 	if err := os.Rename(path+".away", path); err != nil {
 		t.Fatal(err)
 	}
-	wantWritable("with the file again", isNil)
+	expectErrors("restored file", isNil)
 	counts, err := store.ListUsage(t.Context(), oneCount[0].Date, oneCount[0].Date)
 	if err != nil || len(counts) != 1 || counts[0].Calls != 2 {
-		t.Errorf("kept %v, %v, want the two calls that were not refused", counts, err)
+		t.Errorf("got %v, error %v, want the two accepted calls", counts, err)
 	}
 }
 
-// TestDeletedDataIsOverwritten checks that deleted data is gone from the file after it
+// TestDeletedDataIsOverwritten checks that the file contains no deleted data after it
 // is closed.
 func TestDeletedDataIsOverwritten(t *testing.T) {
 	t.Parallel()
@@ -226,10 +226,10 @@ func TestDeletedDataIsOverwritten(t *testing.T) {
 	}
 	for _, trace := range []string{id, contact, "hash of it"} {
 		if strings.Contains(string(content), trace) {
-			t.Errorf("%q is still in the file", trace)
+			t.Errorf("deleted data %q is still in the file", trace)
 		}
 	}
 	if _, err := os.Stat(path + "-wal"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the log is left: %v", err)
+		t.Errorf("write-ahead log was not removed: %v", err)
 	}
 }

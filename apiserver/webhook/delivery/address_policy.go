@@ -25,8 +25,7 @@ var privatePrefixes = mustParsePrefixes("10.0.0.0/8", "172.16.0.0/12", "192.168.
 var loopbackPrefixes = mustParsePrefixes("127.0.0.0/8", "::1/128")
 
 // metadataPrefixes are cloud metadata addresses outside the link-local networks.
-// Metadata addresses inside the link-local networks are blocked together with those
-// networks.
+// The link-local networks, which contain the others, are in reservedPrefixes.
 var metadataPrefixes = mustParsePrefixes("100.100.100.200/32", "168.63.129.16/32", "fd00:ec2::254/128", "fd20:ce::254/128", "192.0.0.192/32")
 
 // reservedPrefixes are networks that cannot contain a receiver, from the IANA
@@ -58,33 +57,33 @@ func containedInAny(networks []netip.Prefix, address netip.Addr) bool {
 
 // allowsAddress reports whether an address may be dialed. An IPv6 address that embeds an
 // IPv4 address is checked as that IPv4 address.
-func (r AddressPolicy) allowsAddress(address netip.Addr) bool {
+func (p AddressPolicy) allowsAddress(address netip.Addr) bool {
 	address = address.WithZone("").Unmap()
 	switch inner, translated := embeddedIPv4(address); {
 	case !address.IsValid():
 		return false
 	case translated:
-		return r.allowsAddress(inner)
+		return p.allowsAddress(inner)
 	case containedInAny(metadataPrefixes, address):
 		return false
 	case containedInAny(loopbackPrefixes, address):
-		return r.AllowLoopback
+		return p.AllowLoopback
 	case containedInAny(privatePrefixes, address):
-		return r.AllowPrivate
+		return p.AllowPrivate
 	}
 	return !containedInAny(reservedPrefixes, address)
 }
 
-func (r AddressPolicy) allowsPort(port uint16) bool {
-	if len(r.AllowedPorts) == 0 {
-		return port == 443 || r.AllowAnyPort
+func (p AddressPolicy) allowsPort(port uint16) bool {
+	if len(p.AllowedPorts) == 0 {
+		return port == 443 || p.AllowAnyPort
 	}
-	for _, allowed := range r.AllowedPorts {
+	for _, allowed := range p.AllowedPorts {
 		if port == allowed {
 			return true
 		}
 	}
-	return r.AllowAnyPort
+	return p.AllowAnyPort
 }
 
 // embeddedIPv4Prefixes are the IPv6 prefixes whose addresses embed an IPv4 address, with

@@ -36,21 +36,21 @@ func TestAllowsAddress(t *testing.T) {
 		}
 		for name, allowed := range got {
 			if allowed != (want == always || want == name) {
-				t.Errorf("%s with reach %s: allowed %t, want it with %q alone", text, name, allowed, want)
+				t.Errorf("%s with policy %s: allowed %t, want it allowed only with %q", text, name, allowed, want)
 			}
 		}
 	}
 	if (AddressPolicy{AllowPrivate: true, AllowLoopback: true}).allowsAddress(netip.Addr{}) {
-		t.Error("no address is allowed")
+		t.Error("the zero address is allowed")
 	}
 }
 
 func TestAllowsPort(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		reach AddressPolicy
-		port  uint16
-		want  bool
+		policy AddressPolicy
+		port   uint16
+		want   bool
 	}{
 		{AddressPolicy{}, 443, true},
 		{AddressPolicy{}, 80, false},
@@ -59,8 +59,8 @@ func TestAllowsPort(t *testing.T) {
 		{AddressPolicy{AllowAnyPort: true}, 80, true},
 		{AddressPolicy{AllowAnyPort: true, AllowedPorts: []uint16{8443}}, 80, true},
 	} {
-		if got := test.reach.allowsPort(test.port); got != test.want {
-			t.Errorf("%+v allows %d: %t", test.reach, test.port, got)
+		if got := test.policy.allowsPort(test.port); got != test.want {
+			t.Errorf("%+v: allowsPort(%d) = %t", test.policy, test.port, got)
 		}
 	}
 }

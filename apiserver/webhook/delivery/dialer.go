@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// errAddressNotAllowed indicates that the address policy blocks the receiver. It does
-// not include the address.
-var errAddressNotAllowed = errors.New("the receiver address is not allowed: it is private or reserved, or its port is not in the allowed ports")
+// errAddressNotAllowed indicates that the address policy blocks the receiver. Its message
+// does not include the address.
+var errAddressNotAllowed = errors.New("receiver address is not allowed: private or reserved network, or port not in webhooks.allowedPorts")
 
 // dialTimeout limits how long connecting may take. It counts toward the timeout of the
 // attempt.

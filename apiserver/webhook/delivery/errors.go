@@ -12,25 +12,25 @@ import (
 	"syscall"
 )
 
-// Reasons why a delivery failed. They are stored and shown to users, so they contain no
+// Reasons for failed deliveries. They are stored and shown to users, so they contain no
 // details of the network.
 var (
-	errInvalidURL            = errors.New("the receiver URL is invalid; change url")
-	errTimeout               = errors.New("the receiver did not answer within 15 seconds")
-	errNameNotResolved       = errors.New("the receiver host name cannot be resolved")
-	errConnectionRefused     = errors.New("the receiver refused the connection")
-	errConnectionReset       = errors.New("the receiver closed the connection")
-	errUnreachable           = errors.New("the receiver is unreachable")
-	errCertificateNotTrusted = errors.New("the receiver certificate is not trusted; use a valid certificate for the host name from a trusted CA")
-	errInvalidResponse       = errors.New("the receiver sent an invalid HTTP response")
+	errInvalidURL            = errors.New("receiver URL is invalid; change url")
+	errTimeout               = errors.New("receiver did not respond within 15 seconds")
+	errNameNotResolved       = errors.New("receiver host name cannot be resolved")
+	errConnectionRefused     = errors.New("receiver refused the connection")
+	errConnectionReset       = errors.New("receiver closed the connection")
+	errUnreachable           = errors.New("receiver is unreachable")
+	errCertificateNotTrusted = errors.New("receiver certificate is not trusted; use a valid certificate for the host name from a trusted CA")
+	errInvalidResponse       = errors.New("receiver sent an invalid HTTP response")
 
-	errInvalidCABundle = errors.New("webhooks.ca contains no PEM certificate")
+	errInvalidCABundle = errors.New("webhooks.ca does not contain a PEM certificate")
 )
 
 // publicErrors maps round-trip errors to public errors. The first match wins.
 var publicErrors = []struct {
-	is     func(error) bool
-	reason error
+	matches func(error) bool
+	public  error
 }{
 	{matchesError(errAddressNotAllowed), errAddressNotAllowed},
 	{matchesType[*tls.CertificateVerificationError], errCertificateNotTrusted},
@@ -64,24 +64,24 @@ func publicError(ctx context.Context, err error) error {
 		return errTimeout
 	}
 	for _, known := range publicErrors {
-		if known.is(err) {
-			return known.reason
+		if known.matches(err) {
+			return known.public
 		}
 	}
 	return errInvalidResponse
 }
 
-// newRootCAs returns the system's CA certificates plus those of a PEM bundle. For an
+// newRootCAs returns the system's CA certificates plus the certificates in a PEM bundle. For an
 // empty bundle it returns nil, which selects the system's pool.
-func newRootCAs(authorities string) (*x509.CertPool, error) {
-	if authorities == "" {
+func newRootCAs(bundle string) (*x509.CertPool, error) {
+	if bundle == "" {
 		return nil, nil
 	}
 	roots, err := x509.SystemCertPool()
 	if err != nil {
 		roots = x509.NewCertPool()
 	}
-	if !roots.AppendCertsFromPEM([]byte(authorities)) {
+	if !roots.AppendCertsFromPEM([]byte(bundle)) {
 		return nil, errInvalidCABundle
 	}
 	return roots, nil

@@ -45,14 +45,14 @@ type Sender struct {
 
 	mu                sync.Mutex
 	transport         *http.Transport
-	transportSettings Settings // settings the transport was built for
+	transportSettings Settings // settings that transport was built with
 }
 
 const (
 	// defaultTimeout limits an attempt, from DNS lookup to response.
 	defaultTimeout = 15 * time.Second
-	// maxBodyBytes and bodyReadTimeout limit how much of a response body is drained so that
-	// the connection can be reused.
+	// maxBodyBytes and bodyReadTimeout limit the draining of a response body, which allows
+	// the connection to be reused.
 	maxBodyBytes, bodyReadTimeout = 4 << 10, time.Second
 	// idleConnTimeout is how long an idle connection stays open.
 	idleConnTimeout = 30 * time.Second
@@ -73,15 +73,15 @@ func (s *Sender) Send(ctx context.Context, receiver Receiver, event apiservereve
 	if err != nil {
 		return apiserverevent.DeliveryResult{Err: err}
 	}
-	answer, err := transport.RoundTrip(request) // does not follow redirects
+	response, err := transport.RoundTrip(request) // does not follow redirects
 	if err != nil {
 		return apiserverevent.DeliveryResult{Err: publicError(ctx, err)}
 	}
-	defer answer.Body.Close() //nolint:errcheck // the event was taken, or not
-	patience := time.AfterFunc(bodyReadTimeout, cancel)
-	defer patience.Stop()
-	_, _ = io.CopyN(io.Discard, answer.Body, maxBodyBytes)
-	return apiserverevent.DeliveryResult{StatusCode: answer.StatusCode, RetryAfter: parseRetryAfter(answer.Header.Get("Retry-After"), s.Now())}
+	defer response.Body.Close() //nolint:errcheck // the status is already known
+	timer := time.AfterFunc(bodyReadTimeout, cancel)
+	defer timer.Stop()
+	_, _ = io.CopyN(io.Discard, response.Body, maxBodyBytes)
+	return apiserverevent.DeliveryResult{StatusCode: response.StatusCode, RetryAfter: parseRetryAfter(response.Header.Get("Retry-After"), s.Now())}
 }
 
 func (s *Sender) newRequest(ctx context.Context, receiver Receiver, event apiserverevent.Event) (*http.Request, error) {
@@ -136,9 +136,9 @@ func (s *Sender) currentTransport() (*http.Transport, error) {
 
 // newTransport returns a transport that ignores proxies from the environment, because a
 // proxy would bypass the address policy.
-func (s *Sender) newTransport(roots *x509.CertPool, reach AddressPolicy) *http.Transport {
+func (s *Sender) newTransport(roots *x509.CertPool, policy AddressPolicy) *http.Transport {
 	return &http.Transport{
-		DialContext:            dialer{reach, s.Resolver}.dial,
+		DialContext:            dialer{policy, s.Resolver}.dial,
 		TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2:      true,
 		MaxConnsPerHost:        16, // 8 concurrent deliveries per receiver, plus canceled ones that linger

@@ -72,11 +72,11 @@ func TestSend(t *testing.T) {
 		t.Fatalf("got %+v", result)
 	}
 	if body != string(event.Body()) || got.Method != http.MethodPost || got.URL.String() != "/events?a=b" {
-		t.Errorf("received %s %s %s", got.Method, got.URL, body)
+		t.Errorf("receiver got %s %s with body %s", got.Method, got.URL, body)
 	}
 	for header, want := range map[string]string{"Content-Type": "application/json", "X-Webhook-Service-Token": "the-token", "Webhook-Id": "e1"} {
 		if got.Header.Get(header) != want {
-			t.Errorf("%s is %q, want %q", header, got.Header.Get(header), want)
+			t.Errorf("header %s is %q, want %q", header, got.Header.Get(header), want)
 		}
 	}
 	if !strings.HasPrefix(got.Header.Get("Webhook-Signature"), "v1,") || got.Header.Get("Webhook-Timestamp") == "" {
@@ -87,10 +87,10 @@ func TestSend(t *testing.T) {
 // TestSendReportsReceiverErrors checks the results for misbehaving receivers.
 func TestSendReportsReceiverErrors(t *testing.T) {
 	t.Parallel()
-	elsewhere := startReceiver(t, func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") })
+	redirectTarget := startReceiver(t, func(http.ResponseWriter, *http.Request) { t.Error("a redirect was followed") })
 	reset := func(w http.ResponseWriter, _ *http.Request) {
 		connection, _, _ := http.NewResponseController(w).Hijack()
-		_ = connection.(*net.TCPConn).SetLinger(0) //nolint:forcetypeassert // of a test server
+		_ = connection.(*net.TCPConn).SetLinger(0) //nolint:forcetypeassert // always TCP
 		_ = connection.Close()
 	}
 	status := func(status int, headers ...string) http.HandlerFunc {
@@ -107,26 +107,26 @@ func TestSendReportsReceiverErrors(t *testing.T) {
 		err        error
 		retryAfter time.Duration
 	}{
-		"fails":                     {receiver: status(500), want: 500},
-		"is busy":                   {receiver: status(429, "Retry-After", "120"), want: 429, retryAfter: 2 * time.Minute},
-		"is busy until a day":       {receiver: status(503, "Retry-After", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)), want: 503, retryAfter: time.Hour},
-		"is busy until yesterday":   {receiver: status(503, "Retry-After", "Mon, 02 Jan 2006 15:04:05 GMT"), want: 503},
-		"says rubbish":              {receiver: status(503, "Retry-After", "-5 soon"), want: 503},
-		"is gone":                   {receiver: status(410), want: 410},
-		"redirects":                 {receiver: status(307, "Location", elsewhere), want: 307},
-		"redirects to the metadata": {receiver: status(302, "Location", "http://169.254.169.254/latest"), want: 302},
-		"resets":                    {receiver: reset, err: errConnectionReset},
-		"never answers":             {receiver: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, err: errTimeout},
-		"trickles forever": {receiver: func(w http.ResponseWriter, r *http.Request) {
+		"server error":                 {receiver: status(500), want: 500},
+		"Retry-After in seconds":       {receiver: status(429, "Retry-After", "120"), want: 429, retryAfter: 2 * time.Minute},
+		"Retry-After in the future":    {receiver: status(503, "Retry-After", time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)), want: 503, retryAfter: time.Hour},
+		"Retry-After in the past":      {receiver: status(503, "Retry-After", "Mon, 02 Jan 2006 15:04:05 GMT"), want: 503},
+		"invalid Retry-After":          {receiver: status(503, "Retry-After", "-5 soon"), want: 503},
+		"gone":                         {receiver: status(410), want: 410},
+		"redirect":                     {receiver: status(307, "Location", redirectTarget), want: 307},
+		"redirect to metadata address": {receiver: status(302, "Location", "http://169.254.169.254/latest"), want: 302},
+		"connection reset":             {receiver: reset, err: errConnectionReset},
+		"no response":                  {receiver: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, err: errTimeout},
+		"endless slow body": {receiver: func(w http.ResponseWriter, r *http.Request) {
 			for r.Context().Err() == nil {
 				_, _ = w.Write([]byte("."))
 				_ = http.NewResponseController(w).Flush()
 				time.Sleep(20 * time.Millisecond)
 			}
 		}, want: 200},
-		"never ends a header": {receiver: func(w http.ResponseWriter, r *http.Request) {
+		"endless header": {receiver: func(w http.ResponseWriter, r *http.Request) {
 			connection, _, _ := http.NewResponseController(w).Hijack()
-			defer connection.Close() //nolint:errcheck // of a test server
+			defer connection.Close() //nolint:errcheck // test server
 			_, _ = connection.Write([]byte("HTTP/1.1 200 OK\r\n"))
 			for {
 				if _, err := connection.Write([]byte("A: b\r\n")); err != nil {
@@ -134,25 +134,25 @@ func TestSendReportsReceiverErrors(t *testing.T) {
 				}
 			}
 		}, err: errInvalidResponse},
-		"says no HTTP": {receiver: func(w http.ResponseWriter, _ *http.Request) {
+		"no HTTP": {receiver: func(w http.ResponseWriter, _ *http.Request) {
 			connection, _, _ := http.NewResponseController(w).Hijack()
 			_, _ = connection.Write([]byte("hello\r\n\r\n"))
 			_ = connection.Close()
 		}, err: errInvalidResponse},
-		"sends much": {receiver: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 10<<20)) }, want: 200},
+		"large body": {receiver: func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 10<<20)) }, want: 200},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			begun := time.Now()
+			start := time.Now()
 			got := send(t, newSender(t, localSettings), startReceiver(t, test.receiver))
 			if got.StatusCode != test.want || !errors.Is(got.Err, test.err) {
-				t.Errorf("got %+v, want %d, %v", got, test.want, test.err)
+				t.Errorf("got %+v, want status %d, error %v", got, test.want, test.err)
 			}
 			if off := (got.RetryAfter - test.retryAfter).Abs(); off > 5*time.Second {
-				t.Errorf("to be tried again after %v, want %v", got.RetryAfter, test.retryAfter)
+				t.Errorf("RetryAfter is %v, want %v", got.RetryAfter, test.retryAfter)
 			}
-			if took := time.Since(begun); took > 10*time.Second {
-				t.Errorf("it took %v", took)
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("Send took %v, want at most 10s", took)
 			}
 		})
 	}
@@ -183,13 +183,13 @@ func TestSendReportsUnreachableReceivers(t *testing.T) {
 		}
 	}
 	if got := send(t, newSender(t, Settings{AddressPolicy: AddressPolicy{AllowLoopback: true}}), down); !errors.Is(got.Err, errAddressNotAllowed) {
-		t.Errorf("by a port that is not allowed: %v", got.Err)
+		t.Errorf("port that is not allowed: got %v, want errAddressNotAllowed", got.Err)
 	}
 	// Every spelling of the loopback address is blocked.
 	for _, host := range []string{"127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.1", "0177.0.0.1", "[::1]", "[::ffff:127.0.0.1]"} {
 		_, port, _ := net.SplitHostPort(strings.TrimPrefix(down, "http://"))
 		if got := send(t, newSender(t, Settings{AddressPolicy: AddressPolicy{AllowAnyPort: true, AllowPrivate: true}}), "http://"+host+":"+port); !errors.Is(got.Err, errAddressNotAllowed) && !errors.Is(got.Err, errNameNotResolved) {
-			t.Errorf("%s: got %v, want it refused", host, got.Err)
+			t.Errorf("%s: got %v, want errAddressNotAllowed", host, got.Err)
 		}
 	}
 }
@@ -243,14 +243,14 @@ func TestSendVerifiesCertificates(t *testing.T) {
 		url      string
 		fails    bool
 	}{
-		"of an untrusted CA":              {localSettings, receiver.URL, true},
-		"of an authority of the tenant's": {trusting, receiver.URL, false},
-		"for another name":                {trusting, otherName, true},
-		"by an old protocol":              {trusting, old.URL, true},
-		"none":                            {trusting, strings.Replace(startReceiver(t, receiver.Config.Handler.ServeHTTP), "http:", "https:", 1), true},
+		"untrusted CA":     {localSettings, receiver.URL, true},
+		"CA of the tenant": {trusting, receiver.URL, false},
+		"other host name":  {trusting, otherName, true},
+		"old TLS version":  {trusting, old.URL, true},
+		"plain HTTP":       {trusting, strings.Replace(startReceiver(t, receiver.Config.Handler.ServeHTTP), "http:", "https:", 1), true},
 	} {
 		if got := send(t, newSender(t, test.settings), test.url); got.Succeeded() == test.fails || test.fails && got.Err == nil {
-			t.Errorf("a certificate %s: got %+v", name, got)
+			t.Errorf("%s: got %+v", name, got)
 		}
 	}
 	// A changed CA bundle applies from the next attempt on.
@@ -262,11 +262,11 @@ func TestSendVerifiesCertificates(t *testing.T) {
 	}
 	settings = localSettings
 	if got := send(t, s, receiver.URL); !errors.Is(got.Err, errCertificateNotTrusted) {
-		t.Errorf("after its authority went: got %+v", got)
+		t.Errorf("after removing the CA: got %+v, want errCertificateNotTrusted", got)
 	}
-	settings.CABundle = "rubbish"
+	settings.CABundle = "invalid"
 	if got := send(t, s, receiver.URL); !errors.Is(got.Err, errInvalidCABundle) {
-		t.Errorf("with rubbish: got %+v", got)
+		t.Errorf("invalid CA bundle: got %+v, want errInvalidCABundle", got)
 	}
 }
 
@@ -274,12 +274,12 @@ func TestSendVerifiesCertificates(t *testing.T) {
 // and then to loopback is blocked, because the dialed address is checked.
 func TestSendBlocksDNSRebinding(t *testing.T) {
 	t.Parallel()
-	var reached, asked atomic.Int64
+	var reached, queries atomic.Int64
 	url := startReceiver(t, func(http.ResponseWriter, *http.Request) { reached.Add(1) })
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
 	s := newSender(t, Settings{AddressPolicy: AddressPolicy{AllowAnyPort: true}})
 	s.Resolver = newResolver(t, func() [4]byte {
-		if asked.Add(1) == 1 {
+		if queries.Add(1) == 1 {
 			return [4]byte{192, 0, 2, 1}
 		}
 		return [4]byte{127, 0, 0, 1}
@@ -289,8 +289,8 @@ func TestSendBlocksDNSRebinding(t *testing.T) {
 			t.Errorf("got %+v", got)
 		}
 	}
-	if reached.Load() != 0 || asked.Load() < 2 {
-		t.Errorf("this machine was reached %d times, after the name was asked for %d times", reached.Load(), asked.Load())
+	if reached.Load() != 0 || queries.Load() < 2 {
+		t.Errorf("loopback was reached %d times after %d DNS queries, want none after at least 2", reached.Load(), queries.Load())
 	}
 }
 
@@ -314,8 +314,8 @@ func newResolver(t *testing.T, address func() [4]byte) *net.Resolver {
 			if err != nil {
 				return
 			}
-			if answer, err := dnsResponse(buffer[:n], address); err == nil {
-				_, _ = server.WriteTo(answer, from)
+			if response, err := dnsResponse(buffer[:n], address); err == nil {
+				_, _ = server.WriteTo(response, from)
 			}
 		}
 	}()
@@ -324,17 +324,17 @@ func newResolver(t *testing.T, address func() [4]byte) *net.Resolver {
 	}}
 }
 
-func dnsResponse(question []byte, address func() [4]byte) ([]byte, error) {
+func dnsResponse(query []byte, address func() [4]byte) ([]byte, error) {
 	var message dnsmessage.Message
-	if err := message.Unpack(question); err != nil {
+	if err := message.Unpack(query); err != nil {
 		return nil, err
 	}
 	message.Response, message.Authoritative = true, true
 	message.Additionals = nil
-	asked := message.Questions[0]
-	if asked.Type == dnsmessage.TypeA {
+	question := message.Questions[0]
+	if question.Type == dnsmessage.TypeA {
 		message.Answers = []dnsmessage.Resource{{
-			Header: dnsmessage.ResourceHeader{Name: asked.Name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET},
+			Header: dnsmessage.ResourceHeader{Name: question.Name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET},
 			Body:   &dnsmessage.AResource{A: address()},
 		}}
 	}
@@ -347,7 +347,7 @@ func FuzzParseRetryAfter(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if after := parseRetryAfter(text, time.Now()); after < 0 {
-			t.Errorf("%q is %v", text, after)
+			t.Errorf("parseRetryAfter(%q) = %v, want at least 0", text, after)
 		}
 	})
 }

@@ -41,23 +41,23 @@ func BenchmarkDispatch(b *testing.B) {
 }
 
 func benchmarkRate(b *testing.B, fresh func(testing.TB) string) {
-	var empty, told time.Duration
+	var noop, deliveries time.Duration
 	jobs := 0
 	for b.Loop() {
-		empty += drainNoop(b, newHarness(b, fresh(b)))
-		told += drainDeliveries(b, newHarness(b, fresh(b)))
+		noop += drainNoop(b, newHarness(b, fresh(b)))
+		deliveries += drainDeliveries(b, newHarness(b, fresh(b)))
 		jobs += benchmarkJobs
 	}
-	b.ReportMetric(float64(jobs)/told.Seconds(), "deliveries/s")
-	b.ReportMetric(float64(jobs)/empty.Seconds(), "river-jobs/s")
-	b.ReportMetric(empty.Seconds()/told.Seconds(), "ratio")
+	b.ReportMetric(float64(jobs)/deliveries.Seconds(), "deliveries/s")
+	b.ReportMetric(float64(jobs)/noop.Seconds(), "river-jobs/s")
+	b.ReportMetric(noop.Seconds()/deliveries.Seconds(), "ratio")
 }
 
 // drainNoop returns how long River takes to work the jobs with a no-op worker.
-func drainNoop(b *testing.B, r *harness) time.Duration {
+func drainNoop(b *testing.B, h *harness) time.Duration {
 	receiver := uuid.NewString()
-	r.enqueue(receiver)
-	client, err := r.store.NewOutboxClient(b.Context(), outbox.Handlers{
+	h.enqueue(receiver)
+	client, err := h.store.NewOutboxClient(b.Context(), outbox.Handlers{
 		Deliver: func(context.Context, outbox.Delivery, int) outbox.Outcome { return outbox.Outcome{} },
 		Notify:  func(context.Context, outbox.Notification) error { return nil },
 		RetryAt: func(int) time.Time { return time.Now() },
@@ -65,69 +65,69 @@ func drainNoop(b *testing.B, r *harness) time.Duration {
 	if err != nil {
 		b.Fatal(err)
 	}
-	begun := time.Now()
+	start := time.Now()
 	if err := errors.Join(client.Start(b.Context()), client.AddReceiver(receiver, 8)); err != nil {
 		b.Fatal(err)
 	}
-	r.waitDrained()
-	took := time.Since(begun)
+	h.waitDrained()
+	elapsed := time.Since(start)
 	if err := client.Stop(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	return took
+	return elapsed
 }
 
-func drainDeliveries(b *testing.B, r *harness) time.Duration {
-	r.enqueue(r.subscribe(newReceiver(b, nil)))
-	begun := time.Now()
-	stop := r.start()
-	r.waitDrained()
-	took := time.Since(begun)
+func drainDeliveries(b *testing.B, h *harness) time.Duration {
+	h.enqueue(h.subscribe(newReceiver(b, nil)))
+	start := time.Now()
+	stop := h.start()
+	h.waitDrained()
+	elapsed := time.Since(start)
 	stop()
-	return took
+	return elapsed
 }
 
 // enqueue adds many deliveries for a receiver.
-func (r *harness) enqueue(receiver string) {
-	r.t.Helper()
+func (h *harness) enqueue(receiver string) {
+	h.t.Helper()
 	deliveries := make([]outbox.Delivery, benchmarkJobs)
 	for i := range deliveries {
 		deliveries[i] = outbox.Delivery{ReceiverID: receiver, Event: event.NewSurveyFinished(uuid.NewString(), uuid.NewString())}
 	}
-	err := r.store.Transact(r.t.Context(), func(tx storage.Tx) error { return tx.EnqueueDeliveries(r.t.Context(), deliveries) })
+	err := h.store.Transact(h.t.Context(), func(tx storage.Tx) error { return tx.EnqueueDeliveries(h.t.Context(), deliveries) })
 	if err != nil {
-		r.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 }
 
 // waitDrained waits until no jobs are left.
-func (r *harness) waitDrained() {
-	r.t.Helper()
-	eventuallyWithin(r.t, 5*time.Minute, "nothing is left", func() bool {
-		waiting, err := r.store.QueueStats(r.t.Context())
-		return err == nil && len(waiting) == 0
+func (h *harness) waitDrained() {
+	h.t.Helper()
+	eventuallyWithin(h.t, 5*time.Minute, "the queues are empty", func() bool {
+		queues, err := h.store.QueueStats(h.t.Context())
+		return err == nil && len(queues) == 0
 	})
 }
 
 func benchmarkLatency(b *testing.B, url string) {
-	r := newHarness(b, url)
-	r.start()
+	h := newHarness(b, url)
+	h.start()
 	arrived := make(chan time.Time, 1000)
-	r.subscribe(newReceiver(b, func(http.ResponseWriter, int) { arrived <- time.Now() }))
+	h.subscribe(newReceiver(b, func(http.ResponseWriter, int) { arrived <- time.Now() }))
 	var alone, mixed []time.Duration
 	for b.Loop() {
-		alone = append(alone, r.latency(arrived))
+		alone = append(alone, h.latency(arrived))
 	}
 	release := make(chan struct{})
 	for i := range 9 {
-		var reply func(http.ResponseWriter, int)
+		var respond func(http.ResponseWriter, int)
 		if i == 0 {
-			reply = func(http.ResponseWriter, int) { <-release }
+			respond = func(http.ResponseWriter, int) { <-release }
 		}
-		r.subscribe(newReceiver(b, reply))
+		h.subscribe(newReceiver(b, respond))
 	}
 	for range len(alone) {
-		mixed = append(mixed, r.latency(arrived))
+		mixed = append(mixed, h.latency(arrived))
 	}
 	close(release)
 	b.ReportMetric(percentile(alone, 50), "p50-ms")
@@ -136,16 +136,16 @@ func benchmarkLatency(b *testing.B, url string) {
 }
 
 // latency returns the time from commit to delivery.
-func (r *harness) latency(arrived <-chan time.Time) time.Duration {
-	r.t.Helper()
+func (h *harness) latency(arrived <-chan time.Time) time.Duration {
+	h.t.Helper()
 	time.Sleep(50 * time.Millisecond)
-	r.finishSurveys(1)
+	h.finishSurveys(1)
 	committed := time.Now()
 	select {
 	case at := <-arrived:
 		return at.Sub(committed)
 	case <-time.After(30 * time.Second):
-		r.t.Fatal("the event was not delivered")
+		h.t.Fatal("the event was not delivered")
 		return 0
 	}
 }
@@ -157,11 +157,11 @@ func percentile(durations []time.Duration, percent int) float64 {
 
 func benchmarkIdle(b *testing.B, url string) {
 	const idle = 20 * time.Second
-	r := newHarness(b, url)
-	r.start()
+	h := newHarness(b, url)
+	h.start()
 	e := newReceiver(b, nil)
-	r.subscribe(e)
-	r.finishSurveys(1)
+	h.subscribe(e)
+	h.finishSurveys(1)
 	eventually(b, "the event is delivered", func() bool { return len(e.received()) == 1 })
 	time.Sleep(3 * time.Second)
 	runtime.GC()

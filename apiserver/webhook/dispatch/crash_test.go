@@ -40,9 +40,9 @@ const (
 // killed. In every other process it does nothing.
 func runChildProcess() {
 	var err error
-	switch told := strings.Fields(os.Getenv(serverEnv)); {
-	case len(told) == 2:
-		err = serveUntilKilled(told[0], told[1])
+	switch args := strings.Fields(os.Getenv(serverEnv)); {
+	case len(args) == 2:
+		err = serveUntilKilled(args[0], args[1])
 	case os.Getenv(receiverEnv) != "":
 		err = receiveUntilKilled(os.Getenv(receiverEnv))
 	default:
@@ -77,10 +77,10 @@ func serveUntilKilled(url, keysets string) error {
 }
 
 func newDispatcher(store storage.Store, keys *encryption.Keyring) *dispatch.Dispatcher {
-	register := &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: store}, Keyring: keys, Now: time.Now, OnChange: func() {}}
+	service := &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: store}, Keyring: keys, Now: time.Now, OnChange: func() {}}
 	settings := delivery.Settings{AddressPolicy: delivery.AddressPolicy{AllowLoopback: true, AllowAnyPort: true}}
 	return dispatch.New(dispatch.Options{
-		Storage: storage.Scope[dispatch.Reader, dispatch.Tx]{Store: store}, Queue: store, DecryptSecrets: register.DecryptSecrets, PublishNotification: register.PublishNotification, Now: time.Now,
+		Storage: storage.Scope[dispatch.Reader, dispatch.Tx]{Store: store}, Queue: store, DecryptSecrets: service.DecryptSecrets, PublishNotification: service.PublishNotification, Now: time.Now,
 		Sender:    &delivery.Sender{Settings: func() delivery.Settings { return settings }, Now: time.Now},
 		Retention: func() time.Duration { return time.Hour }, Observer: &fakeObserver{}, Log: slog.New(slog.DiscardHandler),
 	})
@@ -135,17 +135,17 @@ func TestCrashLosesNoEvents(t *testing.T) {
 			runServerUntilKilled(t, url, keysets, committed)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
+		stopped := make(chan struct{})
 		go func() {
-			defer close(ended)
+			defer close(stopped)
 			newDispatcher(store, keys).Run(ctx)
 		}()
 		eventuallyWithin(t, 3*time.Minute, "every event is delivered", func() bool {
-			waiting, err := store.QueueStats(t.Context())
-			return err == nil && len(waiting) == 0
+			queues, err := store.QueueStats(t.Context())
+			return err == nil && len(queues) == 0
 		})
 		cancel()
-		<-ended
+		<-stopped
 		checkLedger(t, ledger, committed)
 	})
 }
@@ -160,10 +160,10 @@ func newSubscribedStore(t *testing.T, url, keysets, address string) (storage.Sto
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newHarness(t, url)
-	r.service.Keyring = keys
-	r.subscribe(&receiver{url: "http://" + address})
-	return r.store, keys
+	h := newHarness(t, url)
+	h.service.Keyring = keys
+	h.subscribe(&receiver{url: "http://" + address})
+	return h.store, keys
 }
 
 // startReceiverProcess starts a receiver that is killed after the test, and returns its
@@ -196,8 +196,8 @@ func runServerUntilKilled(t *testing.T, url, keysets string, committed map[strin
 	t.Helper()
 	command := exec.CommandContext(t.Context(), os.Args[0])
 	command.Env = append(os.Environ(), serverEnv+"="+url+" "+keysets)
-	var failure strings.Builder
-	command.Stderr = &failure
+	var stderr strings.Builder
+	command.Stderr = &stderr
 	output, err := command.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func runServerUntilKilled(t *testing.T, url, keysets string, committed map[strin
 	}
 	_ = command.Wait() // always an error: the child was killed
 	if count < 5 {
-		t.Fatalf("the server finished %d surveys: %s", count, failure.String())
+		t.Fatalf("server completed %d surveys, want at least 5: %s", count, stderr.String())
 	}
 }
 
@@ -227,30 +227,30 @@ func checkLedger(t *testing.T, ledger string, committed map[string]bool) {
 		t.Fatal(err)
 	}
 	ids := map[string]string{} // keyed by survey
-	again := 0
+	redelivered := 0
 	for line := range strings.Lines(string(text)) {
 		survey, id, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if before, told := ids[survey]; told {
-			again++
+		if before, found := ids[survey]; found {
+			redelivered++
 			if before != id {
-				t.Errorf("the event of survey %s was delivered with the ids %s and %s", survey, before, id)
+				t.Errorf("event of survey %s was delivered with different ids, %s and %s", survey, before, id)
 			}
 		}
 		ids[survey] = id
 	}
-	unsaid := 0
+	unreported := 0
 	for survey := range ids {
 		if !committed[survey] {
-			unsaid++
+			unreported++
 		}
 	}
 	for survey := range committed {
 		if ids[survey] == "" {
-			t.Errorf("the event of survey %s was not delivered", survey)
+			t.Errorf("event of survey %s was not delivered", survey)
 		}
 	}
-	if unsaid > killCount() {
-		t.Errorf("events of %d surveys without a reported commit were delivered, want %d at most", unsaid, killCount())
+	if unreported > killCount() {
+		t.Errorf("events of %d surveys without a reported commit were delivered, want at most %d", unreported, killCount())
 	}
-	t.Logf("%d kills, %d surveys, %d delivered again", killCount(), len(committed), again)
+	t.Logf("%d kills, %d surveys, %d redeliveries", killCount(), len(committed), redelivered)
 }

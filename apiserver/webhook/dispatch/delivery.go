@@ -17,55 +17,55 @@ import (
 )
 
 // circuitOpenSnooze delays a delivery that starts just after its receiver's circuit
-// opened, before every replica has noticed. From then on it waits in the paused queue.
+// opened, until every replica has paused the receiver's queue.
 const circuitOpenSnooze = time.Second
 
 // unavailableSnooze delays a delivery whose receiver is temporarily unavailable.
 const unavailableSnooze = 5 * time.Second
 
-// errReceiverGone indicates that the webhook was deleted or disabled.
-var errReceiverGone = errors.New("the webhook configuration was deleted or disabled")
+// errReceiverGone indicates that a delivery was dropped because the webhook was deleted or disabled.
+var errReceiverGone = errors.New("webhook configuration was deleted or disabled")
 
 // deliver sends an event to its receiver and returns the outcome for the outbox.
 func (d *Dispatcher) deliver(ctx context.Context, delivery outbox.Delivery, attempt int) outbox.Outcome {
-	to, known := d.receivers.get(delivery.ReceiverID)
+	target, known := d.receivers.get(delivery.ReceiverID)
 	if !known {
 		return d.handleUnavailable(ctx, delivery.ReceiverID)
 	}
 	sending, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(to.ctx, cancel)()
-	if to.health.Status() == event.StatusFailing {
+	defer context.AfterFunc(target.ctx, cancel)()
+	if target.health.Status() == event.StatusFailing {
 		// While a receiver is failing, a single delivery probes it and the others wait for the
 		// result.
 		select {
-		case to.probe <- struct{}{}:
-			defer func() { <-to.probe }()
+		case target.probe <- struct{}{}:
+			defer func() { <-target.probe }()
 		case <-sending.Done():
 		}
-		if to, known = d.receivers.get(delivery.ReceiverID); !known {
+		if target, known = d.receivers.get(delivery.ReceiverID); !known {
 			return d.handleUnavailable(ctx, delivery.ReceiverID)
 		}
 	}
-	if !to.health.CanSend(d.Now()) {
+	if !target.health.CanSend(d.Now()) {
 		return outbox.Outcome{SnoozeFor: circuitOpenSnooze}
 	}
-	return d.attempt(ctx, sending, to, delivery, attempt)
+	return d.attempt(ctx, sending, target, delivery, attempt)
 }
 
-// attempt performs an attempt and records it. If the receiver answers 410, it also
-// records that attempt and cancels the deliveries in flight.
-func (d *Dispatcher) attempt(ctx, sending context.Context, to receiver, delivery outbox.Delivery, number int) outbox.Outcome {
+// attempt performs an attempt and records it. If the receiver responds with 410, attempt
+// also cancels the receiver's deliveries in flight.
+func (d *Dispatcher) attempt(ctx, sending context.Context, target receiver, delivery outbox.Delivery, number int) outbox.Outcome {
 	at := d.Now()
-	result := d.Sender.Send(sending, to.Receiver, delivery.Event)
+	result := d.Sender.Send(sending, target.Receiver, delivery.Event)
 	switch {
-	case errors.Is(result.Err, context.Canceled) && to.ctx.Err() != nil:
+	case errors.Is(result.Err, context.Canceled) && target.ctx.Err() != nil:
 		return d.handleUnavailable(context.WithoutCancel(ctx), delivery.ReceiverID)
 	case errors.Is(result.Err, context.Canceled):
 		return outbox.Outcome{Err: context.Canceled}
 	}
 	d.receivers.applyResult(delivery.ReceiverID, result, at)
-	outcome := newOutcome(result, number, d.Now(), rand.Float64()) //nolint:gosec // guessing it is of no use
+	outcome := newOutcome(result, number, d.Now(), rand.Float64()) //nolint:gosec // not security-sensitive
 	d.recordAttempt(ctx, delivery, number, at, result, outcome)
 	return outcome
 }
@@ -76,12 +76,12 @@ func (d *Dispatcher) attempt(ctx, sending context.Context, to receiver, delivery
 func (d *Dispatcher) handleUnavailable(ctx context.Context, id string) outbox.Outcome {
 	limited, cancel := context.WithTimeout(ctx, shutdownTimeout)
 	defer cancel()
-	var kept event.Webhook
+	var webhook event.Webhook
 	err := d.Storage.View(limited, func(tx Reader) (err error) {
-		kept, err = tx.GetWebhook(limited, id)
+		webhook, err = tx.GetWebhook(limited, id)
 		return err
 	})
-	if errors.Is(err, record.ErrNotFound) || err == nil && kept.Health.Disabled {
+	if errors.Is(err, record.ErrNotFound) || err == nil && webhook.Health.Disabled {
 		return outbox.Outcome{Err: errReceiverGone}
 	}
 	return outbox.Outcome{SnoozeFor: unavailableSnooze}
@@ -93,8 +93,8 @@ func newOutcome(result event.DeliveryResult, attempt int, now time.Time, chance 
 	if outcome.Err == nil || result.IsGone() {
 		return outcome
 	}
-	if pause, again := event.RetryDelay(attempt, result.RetryAfter, chance); again {
-		outcome.RetryAt = now.Add(pause)
+	if delay, retry := event.RetryDelay(attempt, result.RetryAfter, chance); retry {
+		outcome.RetryAt = now.Add(delay)
 	}
 	return outcome
 }
@@ -128,8 +128,8 @@ func (d *Dispatcher) recordAttempt(ctx context.Context, delivery outbox.Delivery
 	}
 }
 
-// retryAt returns when to retry an attempt whose process was killed.
+// retryAt returns the time at which to retry an attempt whose process was killed.
 func (d *Dispatcher) retryAt(attempt int) time.Time {
-	pause, _ := event.RetryDelay(attempt, 0, rand.Float64()) //nolint:gosec // guessing it is of no use
-	return d.Now().Add(pause)
+	delay, _ := event.RetryDelay(attempt, 0, rand.Float64()) //nolint:gosec // not security-sensitive
+	return d.Now().Add(delay)
 }

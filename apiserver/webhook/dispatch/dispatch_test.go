@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 var portal = audit.Actor{Application: "portal"}
 
 // forEachStorage runs a test on an instance with an empty database, once per storage.
-func forEachStorage(t *testing.T, test func(t *testing.T, r *harness)) {
+func forEachStorage(t *testing.T, test func(t *testing.T, h *harness)) {
 	t.Helper()
 	forEachDatabase(t, func(t *testing.T, url string) { test(t, newHarness(t, url)) })
 }
@@ -65,7 +65,7 @@ type harness struct {
 	t            testing.TB
 	store        storage.Store
 	service      *webhook.Service
-	clockSkew    atomic.Int64  // offset of its clock
+	clockSkew    atomic.Int64  // offset of the instance's clock
 	timeout      time.Duration // delivery timeout; zero for the server's default
 	observer     fakeObserver
 	log          syncBuffer
@@ -108,10 +108,10 @@ func (o *fakeObserver) WebhookAttempted(outcome string) {
 	o.attempts[outcome]++
 }
 
-func (o *fakeObserver) OutboxObserved(_ int64, _ time.Duration, resting int) {
+func (o *fakeObserver) OutboxObserved(_ int64, _ time.Duration, openCircuits int) {
 	o.Lock()
 	defer o.Unlock()
-	o.openCircuits = resting
+	o.openCircuits = openCircuits
 }
 
 func (o *fakeObserver) attemptCount(outcome string) int {
@@ -130,48 +130,48 @@ func newHarness(t testing.TB, url string) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &harness{t: t, store: store}
-	r.service = &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: store}, Keyring: keys, Now: r.now, OnChange: func() {}}
+	h := &harness{t: t, store: store}
+	h.service = &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: store}, Keyring: keys, Now: h.now, OnChange: func() {}}
 	t.Cleanup(func() { _ = store.Close() })
-	return r
+	return h
 }
 
-func (r *harness) now() time.Time { return time.Now().Add(time.Duration(r.clockSkew.Load())) }
+func (h *harness) now() time.Time { return time.Now().Add(time.Duration(h.clockSkew.Load())) }
 
 // decryptSecrets decrypts secrets, or fails if decryptFails is set.
-func (r *harness) decryptSecrets(webhook event.Webhook) (event.Secrets, error) {
-	if r.decryptFails.Load() {
+func (h *harness) decryptSecrets(webhook event.Webhook) (event.Secrets, error) {
+	if h.decryptFails.Load() {
 		return event.Secrets{}, encryption.ErrDecrypt
 	}
-	return r.service.DecryptSecrets(webhook)
+	return h.service.DecryptSecrets(webhook)
 }
 
 // start runs the dispatcher until stop is called or the test ends.
-func (r *harness) start() (stop func()) {
+func (h *harness) start() (stop func()) {
 	sender := &delivery.Sender{
 		Settings: func() delivery.Settings {
 			return delivery.Settings{AddressPolicy: delivery.AddressPolicy{AllowLoopback: true, AllowAnyPort: true}}
 		},
-		Now: time.Now, Timeout: r.timeout,
+		Now: time.Now, Timeout: h.timeout,
 	}
 	d := dispatch.New(dispatch.Options{
-		Storage: storage.Scope[dispatch.Reader, dispatch.Tx]{Store: r.store}, Queue: r.store, Sender: sender, DecryptSecrets: r.decryptSecrets, PublishNotification: r.service.PublishNotification, Now: r.now,
-		Retention: func() time.Duration { return time.Hour }, Observer: &r.observer,
-		Log: slog.New(slog.NewTextHandler(&r.log, nil)),
+		Storage: storage.Scope[dispatch.Reader, dispatch.Tx]{Store: h.store}, Queue: h.store, Sender: sender, DecryptSecrets: h.decryptSecrets, PublishNotification: h.service.PublishNotification, Now: h.now,
+		Retention: func() time.Duration { return time.Hour }, Observer: &h.observer,
+		Log: slog.New(slog.NewTextHandler(&h.log, nil)),
 	})
-	r.service.OnChange = d.Wake
+	h.service.OnChange = d.Wake
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan struct{})
+	stopped := make(chan struct{})
 	go func() {
-		defer close(ended)
+		defer close(stopped)
 		d.Run(ctx)
 	}()
 	stop = sync.OnceFunc(func() {
 		cancel()
-		<-ended
+		<-stopped
 		sender.Close()
 	})
-	r.t.Cleanup(stop)
+	h.t.Cleanup(stop)
 	return stop
 }
 
@@ -180,16 +180,16 @@ type receiver struct {
 	sync.Mutex
 	url      string
 	eventIDs []string // ids of events, including repeated ones
-	respond  func(w http.ResponseWriter, told int)
+	respond  func(w http.ResponseWriter, count int)
 }
 
-func newReceiver(t testing.TB, reply func(w http.ResponseWriter, told int)) *receiver {
+func newReceiver(t testing.TB, respond func(w http.ResponseWriter, count int)) *receiver {
 	t.Helper()
-	told := &receiver{respond: reply}
-	server := httptest.NewServer(told)
+	e := &receiver{respond: respond}
+	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
-	told.url = server.URL
-	return told
+	e.url = server.URL
+	return e
 }
 
 // ServeHTTP implements http.Handler.
@@ -197,10 +197,10 @@ func (e *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	e.Lock()
 	e.eventIDs = append(e.eventIDs, r.Header.Get("Webhook-Id"))
-	told, reply := len(e.eventIDs), e.respond
+	count, respond := len(e.eventIDs), e.respond
 	e.Unlock()
-	if reply != nil {
-		reply(w, told)
+	if respond != nil {
+		respond(w, count)
 	}
 }
 
@@ -211,88 +211,88 @@ func (e *receiver) received() []string {
 }
 
 func respondWith(statuses ...int) func(http.ResponseWriter, int) {
-	return func(w http.ResponseWriter, told int) { w.WriteHeader(statuses[min(told, len(statuses))-1]) }
+	return func(w http.ResponseWriter, count int) { w.WriteHeader(statuses[min(count, len(statuses))-1]) }
 }
 
 // subscribe creates a webhook for a receiver.
-func (r *harness) subscribe(e *receiver) (id string) {
-	r.t.Helper()
+func (h *harness) subscribe(e *receiver) (id string) {
+	h.t.Helper()
 	token := "the-token"
-	made, err := r.service.Create(r.t.Context(), portal, webhook.Settings{URL: &e.url, Token: &token})
+	created, err := h.service.Create(h.t.Context(), portal, webhook.Settings{URL: &e.url, Token: &token})
 	if err != nil {
-		r.t.Fatal(err)
+		h.t.Fatal(err)
 	}
-	return made.ID
+	return created.ID
 }
 
 // finishSurveys completes a number of surveys.
-func (r *harness) finishSurveys(many int) {
-	r.t.Helper()
-	for range many {
-		err := r.store.Transact(r.t.Context(), func(tx storage.Tx) error {
-			return webhook.Publish(r.t.Context(), tx, event.NewSurveyFinished(uuid.NewString(), uuid.NewString()))
+func (h *harness) finishSurveys(count int) {
+	h.t.Helper()
+	for range count {
+		err := h.store.Transact(h.t.Context(), func(tx storage.Tx) error {
+			return webhook.Publish(h.t.Context(), tx, event.NewSurveyFinished(uuid.NewString(), uuid.NewString()))
 		})
 		if err != nil {
-			r.t.Fatal(err)
+			h.t.Fatal(err)
 		}
 	}
 }
 
-func (r *harness) attempts(id string) []event.Attempt {
-	r.t.Helper()
-	attempts, _, err := r.service.ListAttempts(r.t.Context(), id, record.Page{Limit: 50})
+func (h *harness) attempts(id string) []event.Attempt {
+	h.t.Helper()
+	attempts, _, err := h.service.ListAttempts(h.t.Context(), id, record.Page{Limit: 50})
 	if err != nil {
-		r.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	slices.Reverse(attempts)
 	return attempts
 }
 
-func (r *harness) health(id string) event.ReceiverHealth {
-	r.t.Helper()
-	var kept event.Webhook
-	err := r.store.Transact(r.t.Context(), func(tx storage.Tx) (err error) {
-		kept, err = tx.GetWebhook(r.t.Context(), id)
+func (h *harness) health(id string) event.ReceiverHealth {
+	h.t.Helper()
+	var stored event.Webhook
+	err := h.store.Transact(h.t.Context(), func(tx storage.Tx) (err error) {
+		stored, err = tx.GetWebhook(h.t.Context(), id)
 		return err
 	})
 	if err != nil {
-		r.t.Fatal(err)
+		h.t.Fatal(err)
 	}
-	return kept.Health
+	return stored.Health
 }
 
-// eventually waits until an asynchronous condition is met.
-func eventually(t testing.TB, what string, reached func() bool) {
+// eventually waits until a condition is met.
+func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	eventuallyWithin(t, 2*time.Minute, what, reached)
+	eventuallyWithin(t, 2*time.Minute, what, condition)
 }
 
-func eventuallyWithin(t testing.TB, patience time.Duration, what string, reached func() bool) {
+func eventuallyWithin(t testing.TB, timeout time.Duration, what string, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); !reached(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(timeout); !condition(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("it did not come about that %s", what)
+			t.Fatalf("timed out waiting until %s", what)
 		}
 	}
 }
 
 func TestEventsAreDelivered(t *testing.T) {
 	t.Parallel()
-	forEachStorage(t, func(t *testing.T, r *harness) {
-		r.start()
-		one, other := newReceiver(t, nil), newReceiver(t, nil)
-		first := r.subscribe(one)
-		r.subscribe(other)
-		r.finishSurveys(20)
-		eventually(t, "both receive every event", func() bool { return len(one.received()) == 20 && len(other.received()) == 20 })
-		eventually(t, "it is written down", func() bool { return len(r.attempts(first)) == 20 && r.observer.attemptCount("delivered") == 40 })
-		for _, attempt := range r.attempts(first) {
+	forEachStorage(t, func(t *testing.T, h *harness) {
+		h.start()
+		first, second := newReceiver(t, nil), newReceiver(t, nil)
+		id := h.subscribe(first)
+		h.subscribe(second)
+		h.finishSurveys(20)
+		eventually(t, "both receive every event", func() bool { return len(first.received()) == 20 && len(second.received()) == 20 })
+		eventually(t, "the attempts are recorded", func() bool { return len(h.attempts(id)) == 20 && h.observer.attemptCount("delivered") == 40 })
+		for _, attempt := range h.attempts(id) {
 			if attempt.StatusCode != http.StatusOK || attempt.Number != 1 || attempt.Error != "" || !attempt.NextAttemptAt.IsZero() {
-				t.Errorf("an attempt is %+v", attempt)
+				t.Errorf("got attempt %+v", attempt)
 			}
 		}
-		if text := r.log.String(); strings.Contains(text, "the-token") || strings.Contains(text, one.url) || !strings.Contains(text, "delivered webhook event") {
-			t.Errorf("the log says:\n%s", text)
+		if text := h.log.String(); strings.Contains(text, "the-token") || strings.Contains(text, first.url) || !strings.Contains(text, "delivered webhook event") {
+			t.Errorf("unexpected log:\n%s", text)
 		}
 	})
 }
@@ -301,23 +301,23 @@ func TestEventsAreDelivered(t *testing.T) {
 // and that other events are delivered meanwhile.
 func TestFailedDeliveryIsRetried(t *testing.T) {
 	t.Parallel()
-	forEachStorage(t, func(t *testing.T, r *harness) {
-		r.start()
+	forEachStorage(t, func(t *testing.T, h *harness) {
+		h.start()
 		e := newReceiver(t, respondWith(500, 200))
-		id := r.subscribe(e)
-		r.finishSurveys(1)
+		id := h.subscribe(e)
+		h.finishSurveys(1)
 		eventually(t, "the event is delivered twice", func() bool { return len(e.received()) == 2 })
-		eventually(t, "it is written down", func() bool { return len(r.attempts(id)) == 2 })
-		attempts := r.attempts(id)
+		eventually(t, "the attempts are recorded", func() bool { return len(h.attempts(id)) == 2 })
+		attempts := h.attempts(id)
 		if ids := e.received(); ids[0] != ids[1] {
-			t.Errorf("the ids are %v", ids)
+			t.Errorf("got event ids %v, want the same id twice", ids)
 		}
 		pause := attempts[0].NextAttemptAt.Sub(attempts[0].At)
 		if attempts[0].StatusCode != http.StatusInternalServerError || attempts[0].Error == "" || pause < 5*time.Second || pause > 7*time.Second || attempts[1].Number != 2 {
-			t.Errorf("the attempts are %+v", attempts)
+			t.Errorf("got attempts %+v", attempts)
 		}
-		if is := r.health(id); is != (event.ReceiverHealth{}) {
-			t.Errorf("it does %+v", is)
+		if health := h.health(id); health != (event.ReceiverHealth{}) {
+			t.Errorf("got health %+v, want zero", health)
 		}
 	})
 }
@@ -326,16 +326,16 @@ func TestFailedDeliveryIsRetried(t *testing.T) {
 // not block others.
 func TestSlowReceiverDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
-	forEachStorage(t, func(t *testing.T, r *harness) {
-		r.start()
-		hangs := r.subscribe(newHangingReceiver(t))
-		r.subscribe(newReceiver(t, respondWith(500)))
-		well := newReceiver(t, nil)
-		r.subscribe(well)
-		r.finishSurveys(12)
-		eventually(t, "the healthy receiver gets every event", func() bool { return len(well.received()) == 12 })
-		if ended := len(r.attempts(hangs)); ended > 0 {
-			t.Errorf("the one that is well had to wait for %d deliveries to the one that hangs", ended)
+	forEachStorage(t, func(t *testing.T, h *harness) {
+		h.start()
+		hanging := h.subscribe(newHangingReceiver(t))
+		h.subscribe(newReceiver(t, respondWith(500)))
+		healthy := newReceiver(t, nil)
+		h.subscribe(healthy)
+		h.finishSurveys(12)
+		eventually(t, "the healthy receiver gets every event", func() bool { return len(healthy.received()) == 12 })
+		if stopped := len(h.attempts(hanging)); stopped > 0 {
+			t.Errorf("healthy receiver waited for %d deliveries to the hanging receiver", stopped)
 		}
 	})
 }
@@ -353,24 +353,24 @@ func newHangingReceiver(t testing.TB) *receiver {
 // unreachable receivers.
 func TestCircuitOpensForFailingReceivers(t *testing.T) {
 	t.Parallel()
-	forEachStorage(t, func(t *testing.T, r *harness) {
-		r.timeout = time.Second
-		r.start()
+	forEachStorage(t, func(t *testing.T, h *harness) {
+		h.timeout = time.Second
+		h.start()
 		down := newReceiver(t, respondWith(500))
-		hangs, fails := r.subscribe(newHangingReceiver(t)), r.subscribe(down)
-		r.finishSurveys(40)
-		eventually(t, "both are left alone", func() bool {
-			return r.health(hangs).Status() == event.StatusFailing && r.health(fails).Status() == event.StatusFailing
+		hanging, fails := h.subscribe(newHangingReceiver(t)), h.subscribe(down)
+		h.finishSurveys(40)
+		eventually(t, "both circuits are open", func() bool {
+			return h.health(hanging).Status() == event.StatusFailing && h.health(fails).Status() == event.StatusFailing
 		})
-		eventually(t, "that is seen", func() bool {
-			r.observer.Lock()
-			defer r.observer.Unlock()
-			return r.observer.openCircuits == 2
+		eventually(t, "the observer is notified", func() bool {
+			h.observer.Lock()
+			defer h.observer.Unlock()
+			return h.observer.openCircuits == 2
 		})
-		told := len(down.received())
+		before := len(down.received())
 		time.Sleep(500 * time.Millisecond)
-		if again := len(down.received()); again != told || told == 40 {
-			t.Errorf("a receiver with an open circuit got %d events, then %d", told, again)
+		if after := len(down.received()); after != before || before == 40 {
+			t.Errorf("receiver with an open circuit got %d events, then %d", before, after)
 		}
 	})
 }
@@ -379,70 +379,71 @@ func TestCircuitOpensForFailingReceivers(t *testing.T) {
 // events, and that an open circuit uses up no attempts.
 func TestRecoveredReceiverGetsMissedEvents(t *testing.T) {
 	t.Parallel()
-	forEachStorage(t, func(t *testing.T, r *harness) {
-		r.start()
+	forEachStorage(t, func(t *testing.T, h *harness) {
+		h.start()
 		e := newReceiver(t, respondWith(500))
-		id := r.subscribe(e)
-		r.finishSurveys(30)
-		eventually(t, "it is left alone", func() bool { return r.health(id).Status() == event.StatusFailing })
+		id := h.subscribe(e)
+		h.finishSurveys(30)
+		eventually(t, "the circuit is open", func() bool { return h.health(id).Status() == event.StatusFailing })
 		e.Lock()
 		e.respond = nil
 		e.Unlock()
-		r.clockSkew.Store(int64(time.Minute)) // the cooldown has passed
-		r.service.OnChange()
+		h.clockSkew.Store(int64(time.Minute)) // skip the cooldown
+		h.service.OnChange()
 		distinct := func() int {
 			ids := e.received()
 			slices.Sort(ids)
 			return len(slices.Compact(ids))
 		}
 		eventually(t, "the receiver gets every event", func() bool { return distinct() == 30 })
-		eventually(t, "it is well", func() bool { return r.health(id) == event.ReceiverHealth{} })
-		for _, attempt := range r.attempts(id) {
+		eventually(t, "the receiver is healthy", func() bool { return h.health(id) == event.ReceiverHealth{} })
+		for _, attempt := range h.attempts(id) {
 			if attempt.Number > 2 {
-				t.Errorf("an attempt was the %dth", attempt.Number)
+				t.Errorf("got attempt number %d, want at most 2", attempt.Number)
 			}
 		}
 	})
 }
 
-// TestGoneDisablesReceiver checks that a receiver answering 410 gets no more events.
+// TestGoneDisablesReceiver checks that a receiver that responds with 410 gets no more
+// events.
 func TestGoneDisablesReceiver(t *testing.T) {
 	t.Parallel()
-	forEachStorage(t, func(t *testing.T, r *harness) {
-		r.start()
+	forEachStorage(t, func(t *testing.T, h *harness) {
+		h.start()
 		e := newReceiver(t, respondWith(http.StatusGone))
-		id := r.subscribe(e)
-		r.finishSurveys(1)
-		eventually(t, "it is disabled", func() bool { return r.health(id).Disabled })
-		told := len(e.received())
-		r.finishSurveys(5)
+		id := h.subscribe(e)
+		h.finishSurveys(1)
+		eventually(t, "the receiver is disabled", func() bool { return h.health(id).Disabled })
+		before := len(e.received())
+		h.finishSurveys(5)
 		time.Sleep(200 * time.Millisecond)
-		if again := len(e.received()); again != told {
-			t.Errorf("the disabled receiver got %d more events", again-told)
+		if after := len(e.received()); after != before {
+			t.Errorf("disabled receiver got %d more events", after-before)
 		}
 		back := newReceiver(t, nil)
-		if _, err := r.service.Update(t.Context(), portal, id, webhook.Settings{URL: &back.url}); err != nil {
+		if _, err := h.service.Update(t.Context(), portal, id, webhook.Settings{URL: &back.url}); err != nil {
 			t.Fatal(err)
 		}
-		r.finishSurveys(1)
+		h.finishSurveys(1)
 		eventually(t, "the receiver gets events at another address", func() bool { return len(back.received()) == 1 })
 	})
 }
 
-// TestGoneAttemptIsRecorded checks that the attempt answered with 410 is recorded
-// although it cancels deliveries to the receiver.
+// TestGoneAttemptIsRecorded checks that the attempt with a 410 response is recorded
+// although it cancels the deliveries to the receiver.
 func TestGoneAttemptIsRecorded(t *testing.T) {
 	t.Parallel()
-	forEachStorage(t, func(t *testing.T, r *harness) {
-		r.observer.delay = 20 * time.Millisecond // the deliveries have been canceled by then
-		r.start()
+	forEachStorage(t, func(t *testing.T, h *harness) {
+		h.observer.delay = 20 * time.Millisecond // the deliveries have been canceled by then
+		h.start()
 		var ids []string
 		for range 10 {
-			ids = append(ids, r.subscribe(newReceiver(t, respondWith(http.StatusGone))))
+			ids = append(ids, h.subscribe(newReceiver(t, respondWith(http.StatusGone))))
 		}
-		r.finishSurveys(1)
-		eventually(t, "all are disabled", func() bool {
-			return !slices.ContainsFunc(ids, func(id string) bool { return !r.health(id).Disabled })
+		h.finishSurveys(1)
+		eventually(t, "all receivers are disabled", func() bool {
+			return !slices.ContainsFunc(ids, func(id string) bool { return !h.health(id).Disabled })
 		})
 	})
 }
@@ -451,26 +452,26 @@ func TestGoneAttemptIsRecorded(t *testing.T) {
 // in flight.
 func TestDeletedReceiverGetsNothing(t *testing.T) {
 	t.Parallel()
-	forEachStorage(t, func(t *testing.T, r *harness) {
-		r.start()
-		began, release := make(chan struct{}, 100), make(chan struct{})
+	forEachStorage(t, func(t *testing.T, h *harness) {
+		h.start()
+		started, release := make(chan struct{}, 100), make(chan struct{})
 		e := newReceiver(t, func(http.ResponseWriter, int) {
-			began <- struct{}{}
+			started <- struct{}{}
 			<-release
 		})
 		t.Cleanup(func() { close(release) })
-		id := r.subscribe(e)
-		r.finishSurveys(30)
-		<-began
-		if _, err := r.service.Delete(t.Context(), portal, id); err != nil {
+		id := h.subscribe(e)
+		h.finishSurveys(30)
+		<-started
+		if _, err := h.service.Delete(t.Context(), portal, id); err != nil {
 			t.Fatal(err)
 		}
-		eventually(t, "nothing is left", func() bool {
-			waiting, err := r.store.QueueStats(t.Context())
-			return err == nil && len(waiting) == 0
+		eventually(t, "the queues are empty", func() bool {
+			queues, err := h.store.QueueStats(t.Context())
+			return err == nil && len(queues) == 0
 		})
-		if told := len(e.received()); told > 8 {
-			t.Errorf("the receiver got %d events", told)
+		if count := len(e.received()); count > 8 {
+			t.Errorf("receiver got %d events, want at most 8", count)
 		}
 	})
 }
@@ -479,15 +480,15 @@ func TestDeletedReceiverGetsNothing(t *testing.T) {
 // events, immediately with embedded storage.
 func TestPendingDeliveriesSurviveRestart(t *testing.T) {
 	t.Parallel()
-	forEachStorage(t, func(t *testing.T, r *harness) {
+	forEachStorage(t, func(t *testing.T, h *harness) {
 		e := newReceiver(t, nil)
-		r.subscribe(e)
-		r.finishSurveys(10)
-		stop := r.start()
+		h.subscribe(e)
+		h.finishSurveys(10)
+		stop := h.start()
 		eventually(t, "the receiver gets an event", func() bool { return len(e.received()) > 0 })
 		stop()
-		r.finishSurveys(10)
-		r.start()
+		h.finishSurveys(10)
+		h.start()
 		eventually(t, "the receiver gets every event", func() bool { return len(slices.Compact(slices.Sorted(slices.Values(e.received())))) == 20 })
 	})
 }
@@ -496,25 +497,25 @@ func TestPendingDeliveriesSurviveRestart(t *testing.T) {
 // downtime is sent by the next server.
 func TestNotificationAfterDowntime(t *testing.T) {
 	t.Parallel()
-	forEachStorage(t, func(t *testing.T, r *harness) {
+	forEachStorage(t, func(t *testing.T, h *harness) {
 		e := newReceiver(t, nil)
-		id := r.subscribe(e)
+		id := h.subscribe(e)
 		due := time.Now().Add(-time.Hour)
 		user := record.EncryptedUser{ID: uuid.NewString(), EncryptedContact: []byte{1}, KeyVersion: "g", CreatedAt: due}
 		patient := record.Patient{ID: uuid.NewString(), UserID: user.ID, CreatedAt: due}
 		survey := record.Survey{ID: uuid.NewString(), PatientID: patient.ID, Type: record.TypeTriage, Status: record.StatusNew, Version: 1, NotificationDate: due}
-		err := r.store.Transact(t.Context(), func(tx storage.Tx) error {
+		err := h.store.Transact(t.Context(), func(tx storage.Tx) error {
 			return errors.Join(tx.InsertUser(t.Context(), user, nil), tx.InsertPatient(t.Context(), patient),
 				tx.InsertSurvey(t.Context(), survey), webhook.ScheduleNotification(t.Context(), tx, survey))
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.start()
-		eventually(t, "the event is delivered", func() bool { return len(r.attempts(id)) == 1 })
+		h.start()
+		eventually(t, "the event is delivered", func() bool { return len(h.attempts(id)) == 1 })
 		want := event.NewNotification("", survey.ID, user.ID).Body()
-		if got := r.attempts(id)[0].Event.Body(); string(got) != string(want) {
-			t.Errorf("told is %s, want %s", got, want)
+		if got := h.attempts(id)[0].Event.Body(); string(got) != string(want) {
+			t.Errorf("got event %s, want %s", got, want)
 		}
 	})
 }
@@ -524,24 +525,24 @@ func TestNotificationAfterDowntime(t *testing.T) {
 func TestReplicasDeliverEachEventOnce(t *testing.T) {
 	t.Parallel()
 	url := postgrestest.NewDatabase(t)
-	one, other := newHarness(t, url), newHarness(t, url)
-	other.service.Keyring = one.service.Keyring
-	one.start()
-	other.start()
-	well, down := newReceiver(t, nil), newReceiver(t, respondWith(500))
-	one.subscribe(well)
-	fails := other.subscribe(down)
-	one.finishSurveys(30)
-	other.finishSurveys(30)
-	eventually(t, "the receiver gets every event", func() bool { return len(well.received()) >= 60 })
-	eventually(t, "the other is left alone", func() bool { return one.health(fails).Status() == event.StatusFailing })
-	time.Sleep(4 * time.Second) // by then both replicas have polled
-	told := len(down.received())
+	first, second := newHarness(t, url), newHarness(t, url)
+	second.service.Keyring = first.service.Keyring
+	first.start()
+	second.start()
+	healthy, down := newReceiver(t, nil), newReceiver(t, respondWith(500))
+	first.subscribe(healthy)
+	failing := second.subscribe(down)
+	first.finishSurveys(30)
+	second.finishSurveys(30)
+	eventually(t, "the receiver gets every event", func() bool { return len(healthy.received()) >= 60 })
+	eventually(t, "the circuit is open", func() bool { return first.health(failing).Status() == event.StatusFailing })
+	time.Sleep(4 * time.Second) // until both replicas have polled
+	before := len(down.received())
 	time.Sleep(time.Second)
-	if again := len(down.received()); again != told {
-		t.Errorf("a receiver with an open circuit got %d more events", again-told)
+	if after := len(down.received()); after != before {
+		t.Errorf("receiver with an open circuit got %d more events", after-before)
 	}
-	if ids := well.received(); len(ids) != 60 || len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 60 {
+	if ids := healthy.received(); len(ids) != 60 || len(slices.Compact(slices.Sorted(slices.Values(ids)))) != 60 {
 		t.Errorf("60 events were delivered %d times", len(ids))
 	}
 }
@@ -549,22 +550,22 @@ func TestReplicasDeliverEachEventOnce(t *testing.T) {
 // TestOldAttemptsArePurged checks that expired attempts are deleted.
 func TestOldAttemptsArePurged(t *testing.T) {
 	t.Parallel()
-	forEachStorage(t, func(t *testing.T, r *harness) {
+	forEachStorage(t, func(t *testing.T, h *harness) {
 		e := newReceiver(t, nil)
-		id := r.subscribe(e)
+		id := h.subscribe(e)
 		old := event.Attempt{ID: uuid.NewString(), WebhookID: id, At: time.Now().Add(-2 * time.Hour), Event: event.NewPing("e"), Number: 1}
-		young := old
-		young.ID, young.At = uuid.NewString(), time.Now()
-		err := r.store.Transact(t.Context(), func(tx storage.Tx) error {
-			return tx.InsertWebhookAttempts(t.Context(), []event.Attempt{old, young})
+		recent := old
+		recent.ID, recent.At = uuid.NewString(), time.Now()
+		err := h.store.Transact(t.Context(), func(tx storage.Tx) error {
+			return tx.InsertWebhookAttempts(t.Context(), []event.Attempt{old, recent})
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.start()
-		eventually(t, "the old one is gone", func() bool { return len(r.attempts(id)) == 1 })
-		if left := r.attempts(id); left[0].ID != young.ID {
-			t.Errorf("left is %+v", left)
+		h.start()
+		eventually(t, "the old attempt is deleted", func() bool { return len(h.attempts(id)) == 1 })
+		if remaining := h.attempts(id); remaining[0].ID != recent.ID {
+			t.Errorf("got attempts %+v, want only the recent one", remaining)
 		}
 	})
 }
@@ -573,18 +574,18 @@ func TestOldAttemptsArePurged(t *testing.T) {
 // are logged and do not block other receivers.
 func TestUndecryptableSecretsDoNotBlockOthers(t *testing.T) {
 	t.Parallel()
-	forEachStorage(t, func(t *testing.T, r *harness) {
-		r.start()
-		well := newReceiver(t, nil)
-		broken := event.Webhook{ID: uuid.NewString(), Settings: event.WebhookSettings{URL: well.url}, EncryptedSecrets: []byte("x"), KeyVersion: "g"}
-		err := r.store.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertWebhook(t.Context(), broken) })
+	forEachStorage(t, func(t *testing.T, h *harness) {
+		h.start()
+		healthy := newReceiver(t, nil)
+		broken := event.Webhook{ID: uuid.NewString(), Settings: event.WebhookSettings{URL: healthy.url}, EncryptedSecrets: []byte("x"), KeyVersion: "g"}
+		err := h.store.Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertWebhook(t.Context(), broken) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		r.subscribe(well)
-		r.finishSurveys(1)
-		eventually(t, "the other receiver gets the event", func() bool { return len(well.received()) == 1 })
-		eventually(t, "the error is logged", func() bool { return strings.Contains(r.log.String(), broken.ID) })
+		h.subscribe(healthy)
+		h.finishSurveys(1)
+		eventually(t, "the other receiver gets the event", func() bool { return len(healthy.received()) == 1 })
+		eventually(t, "the error is logged", func() bool { return strings.Contains(h.log.String(), broken.ID) })
 	})
 }
 
@@ -593,27 +594,27 @@ func TestUndecryptableSecretsDoNotBlockOthers(t *testing.T) {
 // keys late.
 func TestTemporarilyUndecryptableSecretsLoseNoDeliveries(t *testing.T) {
 	t.Parallel()
-	forEachStorage(t, func(t *testing.T, r *harness) {
-		r.start()
-		var hangs atomic.Bool
-		hangs.Store(true)
+	forEachStorage(t, func(t *testing.T, h *harness) {
+		h.start()
+		var hanging atomic.Bool
+		hanging.Store(true)
 		release := make(chan struct{})
 		e := newReceiver(t, func(w http.ResponseWriter, _ int) {
-			if hangs.Load() {
+			if hanging.Load() {
 				<-release
 			}
 		})
 		t.Cleanup(func() { close(release) })
-		r.subscribe(e)
-		r.finishSurveys(20)
-		eventually(t, "some are under way", func() bool { return len(e.received()) >= 4 })
-		r.decryptFails.Store(true)
-		r.service.OnChange()
-		eventually(t, "the error is logged", func() bool { return strings.Contains(r.log.String(), "decrypting secrets") })
-		hangs.Store(false)
-		r.decryptFails.Store(false)
-		r.service.OnChange()
-		eventually(t, "the receiver gets every event", func() bool { return r.observer.attemptCount("delivered") == 20 })
+		h.subscribe(e)
+		h.finishSurveys(20)
+		eventually(t, "some deliveries are in flight", func() bool { return len(e.received()) >= 4 })
+		h.decryptFails.Store(true)
+		h.service.OnChange()
+		eventually(t, "the error is logged", func() bool { return strings.Contains(h.log.String(), "decrypting secrets") })
+		hanging.Store(false)
+		h.decryptFails.Store(false)
+		h.service.OnChange()
+		eventually(t, "the receiver gets every event", func() bool { return h.observer.attemptCount("delivered") == 20 })
 	})
 }
 
@@ -621,25 +622,25 @@ func TestTemporarilyUndecryptableSecretsLoseNoDeliveries(t *testing.T) {
 // down.
 func TestRunStopsWithoutStorage(t *testing.T) {
 	t.Parallel()
-	r := newHarness(t, "sqlite:"+filepath.Join(t.TempDir(), "anamnesis.db"))
-	stop := r.start()
+	h := newHarness(t, "sqlite:"+filepath.Join(t.TempDir(), "anamnesis.db"))
+	stop := h.start()
 	e := newReceiver(t, nil)
-	r.subscribe(e)
-	r.finishSurveys(5)
+	h.subscribe(e)
+	h.finishSurveys(5)
 	eventually(t, "the event is delivered", func() bool { return len(e.received()) > 0 })
-	if err := r.store.Close(); err != nil {
+	if err := h.store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "all of it saw that", func() bool { return strings.Contains(r.log.String(), "running listener") })
-	ended := make(chan struct{})
+	eventually(t, "the listener has failed", func() bool { return strings.Contains(h.log.String(), "running listener") })
+	stopped := make(chan struct{})
 	go func() {
-		defer close(ended)
+		defer close(stopped)
 		stop()
 	}()
 	select {
-	case <-ended:
+	case <-stopped:
 	case <-time.After(40 * time.Second):
-		t.Fatal("it did not end")
+		t.Fatal("dispatcher did not stop within 40 seconds")
 	}
 }
 
@@ -648,19 +649,19 @@ func TestRunStopsWithoutStorage(t *testing.T) {
 func TestIdleDispatcherDoesNotTouchDatabase(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "anamnesis.db")
-	r := newHarness(t, "sqlite:"+path)
-	r.start()
+	h := newHarness(t, "sqlite:"+path)
+	h.start()
 	e := newReceiver(t, nil)
-	r.subscribe(e)
-	r.finishSurveys(1)
+	h.subscribe(e)
+	h.finishSurveys(1)
 	eventually(t, "the event is delivered", func() bool { return len(e.received()) == 1 })
-	eventually(t, "it falls asleep", func() bool {
+	eventually(t, "the database is idle", func() bool {
 		before := fileStats(t, path)
 		time.Sleep(3 * time.Second)
 		return fileStats(t, path) == before
 	})
-	r.finishSurveys(1)
-	eventually(t, "a commit wakes it", func() bool { return len(e.received()) == 2 })
+	h.finishSurveys(1)
+	eventually(t, "a commit wakes the dispatcher", func() bool { return len(e.received()) == 2 })
 }
 
 // fileStats returns the modification times and sizes of the database files.

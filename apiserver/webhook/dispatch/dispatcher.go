@@ -27,7 +27,7 @@ type Observer interface {
 	WebhookAttempted(outcome string)
 	// OutboxObserved is called with the number of due jobs, the age of the oldest one, and
 	// the number of receivers with an open circuit.
-	OutboxObserved(due int64, oldest time.Duration, resting int)
+	OutboxObserved(due int64, oldest time.Duration, openCircuits int)
 }
 
 // Options configures a Dispatcher. All fields are required.
@@ -43,7 +43,7 @@ type Options struct {
 	Retention func() time.Duration
 	Now       func() time.Time
 	Observer  Observer
-	Log       *slog.Logger // one line per attempt; failures are logged when they start
+	Log       *slog.Logger // logs each attempt, and other errors when they first occur
 }
 
 // Dispatcher delivers events to receivers while Run is running.
@@ -85,36 +85,37 @@ const (
 // Run delivers events until ctx is done. Before it returns, it waits for in-flight
 // deliveries and for their attempts to be recorded.
 func (d *Dispatcher) Run(ctx context.Context) {
-	lasting, giveUp := context.WithCancel(context.WithoutCancel(ctx))
-	defer giveUp()
+	background, cancelBackground := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancelBackground()
 	var writing sync.WaitGroup
-	writing.Go(func() { d.writeAttempts(lasting) })
+	writing.Go(func() { d.writeAttempts(background) })
 	for ctx.Err() == nil {
 		d.wait(ctx, d.reconcile(ctx))
 	}
-	limited, cancel := context.WithTimeout(lasting, shutdownTimeout)
+	limited, cancel := context.WithTimeout(background, shutdownTimeout)
 	defer cancel()
 	d.errorLog.log(d.Log, d.stopClient(limited))
 	close(d.attempts)
-	defer time.AfterFunc(shutdownTimeout, giveUp).Stop() // in case storage is down
+	defer time.AfterFunc(shutdownTimeout, cancelBackground).Stop() // in case storage is down
 	writing.Wait()
 }
 
-// reconcile loads the current state, applies a plan, and returns when to reconcile next.
-func (d *Dispatcher) reconcile(ctx context.Context) (look time.Time) {
+// reconcile loads the current state, applies a plan, and returns the time of the next
+// reconcile.
+func (d *Dispatcher) reconcile(ctx context.Context) (next time.Time) {
 	err := d.loadReceivers(ctx)
-	waiting, askErr := d.Queue.QueueStats(ctx)
-	if err = errors.Join(err, askErr); askErr != nil {
+	queues, statsErr := d.Queue.QueueStats(ctx)
+	if err = errors.Join(err, statsErr); statsErr != nil {
 		d.logError(ctx, err)
 		return d.Now().Add(errorBackoff)
 	}
 	now, health := d.Now(), d.receivers.healthByID()
-	p := newPlan(planInput{now: now, receivers: health, queues: waiting, shared: d.Queue.Enqueued() == nil})
-	d.Observer.OutboxObserved(outboxStats(now, health, waiting))
+	p := newPlan(planInput{now: now, receivers: health, queues: queues, shared: d.Queue.Enqueued() == nil})
+	d.Observer.OutboxObserved(outboxStats(now, health, queues))
 	err = errors.Join(err, d.applyPlan(ctx, p), d.purge(ctx))
 	d.logError(ctx, err)
 	if err != nil {
-		return earlierOf(p.nextPoll, now.Add(errorBackoff))
+		return earlier(p.nextPoll, now.Add(errorBackoff))
 	}
 	return p.nextPoll
 }
@@ -125,7 +126,7 @@ func (d *Dispatcher) logError(ctx context.Context, err error) {
 	}
 }
 
-func earlierOf(a, b time.Time) time.Time {
+func earlier(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return a
 	}
@@ -133,8 +134,8 @@ func earlierOf(a, b time.Time) time.Time {
 }
 
 // wait blocks until the next reconcile is due or Wake is called.
-func (d *Dispatcher) wait(ctx context.Context, look time.Time) {
-	timer := time.NewTimer(look.Sub(d.Now()))
+func (d *Dispatcher) wait(ctx context.Context, next time.Time) {
+	timer := time.NewTimer(next.Sub(d.Now()))
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -163,24 +164,24 @@ func (d *Dispatcher) applyPlan(ctx context.Context, p plan) error {
 }
 
 // syncQueues makes the client serve exactly the planned receivers.
-func (d *Dispatcher) syncQueues(ctx context.Context, wanted map[string]bool) error {
-	var failed error
+func (d *Dispatcher) syncQueues(ctx context.Context, receivers map[string]bool) error {
+	var errs error
 	for id := range d.activeQueues {
-		if _, stays := wanted[id]; !stays { // its deliveries were canceled
-			failed = errors.Join(failed, d.client.RemoveReceiver(ctx, id))
+		if _, planned := receivers[id]; !planned { // its deliveries were canceled
+			errs = errors.Join(errs, d.client.RemoveReceiver(ctx, id))
 			delete(d.activeQueues, id)
 		}
 	}
-	for id, sends := range wanted {
-		failed = errors.Join(failed, d.syncQueue(ctx, id, sends))
+	for id, active := range receivers {
+		errs = errors.Join(errs, d.syncQueue(ctx, id, active))
 	}
-	return failed
+	return errs
 }
 
 // syncQueue serves a receiver, or pauses its queue while the circuit is open.
-func (d *Dispatcher) syncQueue(ctx context.Context, id string, sends bool) error {
+func (d *Dispatcher) syncQueue(ctx context.Context, id string, active bool) error {
 	before, served := d.activeQueues[id]
-	if served && before == sends {
+	if served && before == active {
 		return nil
 	}
 	if !served {
@@ -188,14 +189,14 @@ func (d *Dispatcher) syncQueue(ctx context.Context, id string, sends bool) error
 			return err
 		}
 	}
-	turn := d.client.PauseReceiver
-	if sends {
-		turn = d.client.ResumeReceiver
+	update := d.client.PauseReceiver
+	if active {
+		update = d.client.ResumeReceiver
 	}
-	if err := turn(ctx, id); err != nil {
+	if err := update(ctx, id); err != nil {
 		return err
 	}
-	d.activeQueues[id] = sends
+	d.activeQueues[id] = active
 	return nil
 }
 
@@ -211,8 +212,8 @@ func (d *Dispatcher) stopClient(ctx context.Context) error {
 }
 
 // outboxStats returns the values for Observer.OutboxObserved.
-func outboxStats(now time.Time, receivers map[string]event.ReceiverHealth, waiting []outbox.QueueStats) (due int64, oldest time.Duration, resting int) {
-	for _, queue := range waiting {
+func outboxStats(now time.Time, receivers map[string]event.ReceiverHealth, queues []outbox.QueueStats) (due int64, oldest time.Duration, openCircuits int) {
+	for _, queue := range queues {
 		if since := now.Sub(queue.NextDueAt); since >= 0 && queue.Jobs > queue.Running {
 			due += queue.Jobs
 			oldest = max(oldest, since)
@@ -220,15 +221,15 @@ func outboxStats(now time.Time, receivers map[string]event.ReceiverHealth, waiti
 	}
 	for _, health := range receivers {
 		if health.Status() == event.StatusFailing {
-			resting++
+			openCircuits++
 		}
 	}
-	return due, oldest, resting
+	return due, oldest, openCircuits
 }
 
 // sleep blocks for a duration or until ctx is done.
-func sleep(ctx context.Context, howLong time.Duration) {
-	timer := time.NewTimer(howLong)
+func sleep(ctx context.Context, duration time.Duration) {
+	timer := time.NewTimer(duration)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():

@@ -14,15 +14,15 @@ type errorLog struct {
 	last string
 }
 
-func (f *errorLog) log(log *slog.Logger, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+func (l *errorLog) log(logger *slog.Logger, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if err == nil {
-		f.last = ""
+		l.last = ""
 		return
 	}
-	if err.Error() != f.last {
-		f.last = err.Error()
-		log.Error("failed to process webhook deliveries", "error", err)
+	if err.Error() != l.last {
+		l.last = err.Error()
+		logger.Error("failed to process webhook deliveries", "error", err)
 	}
 }

@@ -13,12 +13,12 @@ const (
 	// maxConcurrentDeliveries limits concurrent deliveries per receiver and replica.
 	maxConcurrentDeliveries = 8
 	// sharedPollInterval is how often a shared outbox is polled, because inserts by other
-	// processes go unnoticed.
+	// processes are not signaled.
 	sharedPollInterval = 3 * time.Second
 	// activePollInterval is the poll interval while the outbox client runs.
 	activePollInterval = time.Second
-	// maxPollInterval is the longest interval between two polls. Expired attempts are
-	// deleted at each one.
+	// maxPollInterval is the maximum interval between two polls. Each poll deletes expired
+	// attempts.
 	maxPollInterval = time.Hour
 )
 
@@ -42,8 +42,8 @@ type plan struct {
 	nextPoll time.Time
 }
 
-// newPlan computes the plan. An outbox that is not shared is worked only while jobs are
-// due; a shared one whenever there are receivers.
+// newPlan computes the plan. A shared outbox is worked whenever receivers exist, any other
+// outbox only while jobs are due.
 func newPlan(s planInput) plan {
 	p := plan{receivers: map[string]bool{}, nextPoll: s.now.Add(maxPollInterval)}
 	for id, health := range s.receivers {
@@ -69,7 +69,7 @@ func newPlan(s planInput) plan {
 	case p.active:
 		p.nextPoll = s.now.Add(activePollInterval)
 	}
-	for _, health := range s.receivers { // a circuit may close on time
+	for _, health := range s.receivers { // a circuit may close before the next poll
 		if health.CircuitOpenUntil.After(s.now) && health.CircuitOpenUntil.Before(p.nextPoll) && p.active {
 			p.nextPoll = health.CircuitOpenUntil
 		}
@@ -77,7 +77,7 @@ func newPlan(s planInput) plan {
 	return p
 }
 
-// dueAt returns when the next job in a queue is due, or false if its receiver is gone.
+// dueAt returns when the next job in a queue is due, or false if its receiver is not served.
 func (s planInput) dueAt(queue outbox.QueueStats) (at time.Time, known bool) {
 	at = queue.NextDueAt
 	if queue.Running > 0 {

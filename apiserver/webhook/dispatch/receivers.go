@@ -24,11 +24,11 @@ type receiver struct {
 	// probe is held by the delivery that probes a failing receiver.
 	probe chan struct{}
 	// ctx is canceled when the receiver is deleted or disabled.
-	ctx    context.Context //nolint:containedctx // it is about the receiver, and not about a call
+	ctx    context.Context //nolint:containedctx // bound to the receiver, not to a call
 	cancel context.CancelFunc
 }
 
-// get returns the receiver with an id, if it exists and is served.
+// get returns the receiver with an id, or false if it does not exist or is disabled.
 func (r *receiverSet) get(id string) (receiver, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -40,22 +40,22 @@ func (r *receiverSet) get(id string) (receiver, bool) {
 func (r *receiverSet) setHealth(health map[string]event.ReceiverHealth) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for id, is := range health {
-		if known, there := r.byID[id]; there {
-			known.health = is
+	for id, current := range health {
+		if known, exists := r.byID[id]; exists {
+			known.health = current
 			r.byID[id] = known
 			known.cancelIfDisabled()
 		}
 	}
 }
 
-// applyResult applies the result of an attempt to the cached health until the attempt is
-// recorded, on top of what other replicas recorded.
+// applyResult applies the result of an attempt to the cached health. Once the attempt is
+// recorded, setHealth replaces that health, which then includes other replicas' attempts.
 func (r *receiverSet) applyResult(id string, result event.DeliveryResult, at time.Time) {
 	r.mu.Lock()
-	is := r.byID[id].health.WithResult(result, at)
+	health := r.byID[id].health.WithResult(result, at)
 	r.mu.Unlock()
-	r.setHealth(map[string]event.ReceiverHealth{id: is})
+	r.setHealth(map[string]event.ReceiverHealth{id: health})
 }
 
 // healthByID returns the health of each receiver.
@@ -81,8 +81,8 @@ func (r *receiverSet) replace(known map[string]receiver) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for id, before := range r.byID {
-		after, stays := known[id]
-		if !stays || after.health.Disabled {
+		after, found := known[id]
+		if !found || after.health.Disabled {
 			before.cancel()
 			continue
 		}
@@ -102,8 +102,8 @@ func (r *receiverSet) replace(known map[string]receiver) {
 	r.byID = known
 }
 
-// loadReceivers loads the receivers from storage. It skips receivers whose secrets
-// cannot be decrypted and returns an error for them.
+// loadReceivers loads the receivers from storage. It skips receivers whose secrets cannot
+// be decrypted, and returns an error about the last of them.
 func (d *Dispatcher) loadReceivers(ctx context.Context) error {
 	var webhooks []event.Webhook
 	err := d.Storage.View(ctx, func(tx Reader) (err error) {
@@ -114,15 +114,15 @@ func (d *Dispatcher) loadReceivers(ctx context.Context) error {
 		return fmt.Errorf("loading webhook configurations: %w", err)
 	}
 	known := make(map[string]receiver, len(webhooks))
-	var failed error
+	var decryptErr error
 	for _, webhook := range webhooks {
 		secrets, err := d.DecryptSecrets(webhook)
 		if err != nil {
-			failed = fmt.Errorf("decrypting secrets of webhook configuration %s: %w", webhook.ID, err)
+			decryptErr = fmt.Errorf("decrypting secrets of webhook configuration %s: %w", webhook.ID, err)
 			continue
 		}
 		known[webhook.ID] = receiver{Receiver: delivery.Receiver{URL: webhook.Settings.URL, Secrets: secrets}, health: webhook.Health}
 	}
 	d.receivers.replace(known)
-	return failed
+	return decryptErr
 }

@@ -19,10 +19,10 @@ type attemptResult struct {
 }
 
 const (
-	// maxBatchSize limits the attempts per write, and maxPendingAttempts the attempts
-	// waiting to be written before deliveries block.
+	// maxBatchSize limits the attempts per write. maxPendingAttempts is the number of
+	// unwritten attempts at which deliveries block.
 	maxBatchSize, maxPendingAttempts = 200, 1000
-	// batchWindow is how long attempts are collected before a write.
+	// batchWindow is the time during which attempts are collected before a write.
 	batchWindow = 20 * time.Millisecond
 	// writeRetryDelay is the delay before a failed write is retried.
 	writeRetryDelay = time.Second
@@ -51,8 +51,8 @@ func (d *Dispatcher) collectBatch(first attemptResult) []attemptResult {
 	defer timer.Stop()
 	for len(batch) < maxBatchSize {
 		select {
-		case next, more := <-d.attempts:
-			if !more {
+		case next, open := <-d.attempts:
+			if !open {
 				return batch
 			}
 			batch = append(batch, next)
@@ -67,20 +67,20 @@ func (d *Dispatcher) collectBatch(first attemptResult) []attemptResult {
 func (d *Dispatcher) writeBatch(ctx context.Context, batch []attemptResult) error {
 	attempts := make([]event.Attempt, len(batch))
 	results := make(map[string]event.DeliveryResult, len(batch))
-	for i, m := range batch {
-		attempts[i], results[m.attempt.ID] = m.attempt, m.result
+	for i, entry := range batch {
+		attempts[i], results[entry.attempt.ID] = entry.attempt, entry.result
 	}
 	var health map[string]event.ReceiverHealth
 	err := d.Storage.Transact(ctx, func(tx Tx) (err error) {
 		health = map[string]event.ReceiverHealth{}
 		for id, attempts := range event.GroupByWebhook(attempts) {
-			is, err := d.writeReceiverAttempts(ctx, tx, id, attempts, results)
+			current, err := d.writeReceiverAttempts(ctx, tx, id, attempts, results)
 			switch {
 			case errors.Is(err, record.ErrNotFound): // the webhook was deleted
 			case err != nil:
 				return err
 			default:
-				health[id] = is
+				health[id] = current
 			}
 		}
 		return nil
@@ -89,8 +89,8 @@ func (d *Dispatcher) writeBatch(ctx context.Context, batch []attemptResult) erro
 		return fmt.Errorf("storing %d delivery attempts: %w", len(batch), err)
 	}
 	d.receivers.setHealth(health)
-	for _, is := range health {
-		if is.Status() != event.StatusActive {
+	for _, current := range health {
+		if current.Status() != event.StatusActive {
 			d.Wake()
 		}
 	}
@@ -104,19 +104,19 @@ func (d *Dispatcher) writeReceiverAttempts(ctx context.Context, tx Tx, id string
 	if err != nil {
 		return event.ReceiverHealth{}, err
 	}
-	is := webhook.Health
+	health := webhook.Health
 	for _, attempt := range attempts {
-		is = is.WithResult(results[attempt.ID], attempt.At)
+		health = health.WithResult(results[attempt.ID], attempt.At)
 	}
-	if is != webhook.Health {
-		if err := tx.UpdateWebhookHealth(ctx, id, is); err != nil {
+	if health != webhook.Health {
+		if err := tx.UpdateWebhookHealth(ctx, id, health); err != nil {
 			return event.ReceiverHealth{}, err
 		}
 	}
-	if is.Disabled {
+	if health.Disabled {
 		if err := tx.DeleteDeliveries(ctx, id); err != nil {
 			return event.ReceiverHealth{}, err
 		}
 	}
-	return is, tx.InsertWebhookAttempts(ctx, attempts)
+	return health, tx.InsertWebhookAttempts(ctx, attempts)
 }

@@ -43,7 +43,7 @@ type Queue interface {
 	// QueueStats returns the unfinished jobs per queue.
 	QueueStats(ctx context.Context) ([]outbox.QueueStats, error)
 	// Enqueued returns a channel that receives soon after a transaction adds jobs or changes
-	// webhooks. It returns nil if other processes write to the storage too, because their
-	// changes go unnoticed.
+	// webhooks. It returns nil if other processes also write to the storage, because their
+	// changes cannot be signaled.
 	Enqueued() <-chan struct{}
 }

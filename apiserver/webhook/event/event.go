@@ -49,15 +49,14 @@ func newEvent(id string, kind Type, ids map[string]string) Event {
 	return Event{ID: id, Type: kind, Content: content}
 }
 
-// Body returns the JSON payload, a few hundred bytes. It is deterministic even if a
-// store reorders the ids.
+// Body returns the JSON payload. It is deterministic even if a store reorders the ids.
 func (e Event) Body() []byte {
-	said := struct {
+	payload := struct {
 		Type    Type              `json:"event_type"`
 		Content map[string]string `json:"content"`
 	}{Type: e.Type}
-	err := json.Unmarshal(e.Content, &said.Content)
-	body, encodeErr := json.Marshal(said)
+	err := json.Unmarshal(e.Content, &payload.Content)
+	body, encodeErr := json.Marshal(payload)
 	if err != nil || encodeErr != nil {
 		panic("invalid event content")
 	}

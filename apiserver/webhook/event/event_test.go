@@ -32,12 +32,12 @@ func TestEventBody(t *testing.T) {
 			t.Error(diff)
 		}
 		if other := (Event{Type: Notification, Content: json.RawMessage(`{"user_id": "u1", "survey_id":"s1"}`)}); test.event.Type == Notification && string(other.Body()) != test.want {
-			t.Errorf("in another order it is %s", other.Body())
+			t.Errorf("body of reordered content is %s", other.Body())
 		}
 		kept, err := json.Marshal(test.event)
 		var again Event
 		if err := errors.Join(err, json.Unmarshal(kept, &again)); err != nil || string(again.Body()) != test.want {
-			t.Errorf("after it was kept it is %+v, %v", again, err)
+			t.Errorf("event after a round trip is %+v, error %v", again, err)
 		}
 	}
 }
@@ -56,7 +56,7 @@ func TestIsSubscribed(t *testing.T) {
 		{[]Type{}, Ping, true},
 	} {
 		if got := IsSubscribed(test.subscribed, test.kind); got != test.want {
-			t.Errorf("%v wants %s: %t", test.subscribed, test.kind, got)
+			t.Errorf("IsSubscribed(%v, %s) = %t", test.subscribed, test.kind, got)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func TestRetryDelay(t *testing.T) {
 		retryAfter time.Duration
 		chance     float64
 		want       time.Duration
-		again      bool
+		retry      bool
 	}{
 		{1, 0, 0, 5 * time.Second, true},
 		{1, 0, .5, 5500 * time.Millisecond, true},
@@ -80,25 +80,25 @@ func TestRetryDelay(t *testing.T) {
 		{3, time.Minute, 0, 30 * time.Minute, true},
 		{1, 1000 * time.Hour, 0, 24 * time.Hour, true},
 	} {
-		pause, again := RetryDelay(test.attempt, test.retryAfter, test.chance)
-		if pause != test.want || again != test.again {
-			t.Errorf("after attempt %d, asked to wait for %v, by chance %v: %v, %t", test.attempt, test.retryAfter, test.chance, pause, again)
+		delay, retry := RetryDelay(test.attempt, test.retryAfter, test.chance)
+		if delay != test.want || retry != test.retry {
+			t.Errorf("RetryDelay(%d, %v, %v) = %v, %t", test.attempt, test.retryAfter, test.chance, delay, retry)
 		}
 	}
 	if MaxAttempts() != 10 {
-		t.Errorf("tried %d times", MaxAttempts())
+		t.Errorf("MaxAttempts() = %d, want 10", MaxAttempts())
 	}
 }
 
-var errNoResponse = errors.New("no answer")
+var errNoResponse = errors.New("no response")
 
 func TestReceiverHealthTransitions(t *testing.T) {
 	t.Parallel()
 	fail, ok, gone := DeliveryResult{StatusCode: 500}, DeliveryResult{StatusCode: 204}, DeliveryResult{StatusCode: http.StatusGone}
 	type step struct {
-		result DeliveryResult
-		want   ReceiverStatus
-		sends  bool
+		result  DeliveryResult
+		want    ReceiverStatus
+		canSend bool
 	}
 	for name, steps := range map[string][]step{
 		"five failures open it, and a success closes it": {
@@ -111,8 +111,8 @@ func TestReceiverHealthTransitions(t *testing.T) {
 		var health ReceiverHealth
 		for i, step := range steps {
 			health = health.WithResult(step.result, testTime)
-			if health.Status() != step.want || health.CanSend(testTime) != step.sends {
-				t.Errorf("%s: after step %d it is %s, and sends: %t", name, i, health.Status(), health.CanSend(testTime))
+			if health.Status() != step.want || health.CanSend(testTime) != step.canSend {
+				t.Errorf("%s: after step %d: status %s, CanSend %t", name, i, health.Status(), health.CanSend(testTime))
 			}
 		}
 	}
@@ -128,17 +128,17 @@ func TestCooldownDoublesUpToMaximum(t *testing.T) {
 		now, before := testTime, time.Duration(0)
 		for range failures {
 			health = health.WithResult(DeliveryResult{Err: errNoResponse}, now)
-			if under := health.WithResult(DeliveryResult{Err: errNoResponse}, now); !health.CanSend(now) && under != health {
-				r.Fatalf("what was under way makes %+v of %+v", under, health)
+			if again := health.WithResult(DeliveryResult{Err: errNoResponse}, now); !health.CanSend(now) && again != health {
+				r.Fatalf("failure of an attempt in flight changed %+v to %+v", health, again)
 			}
-			rests := max(health.CircuitOpenUntil.Sub(now), 0)
-			if rests < before || rests > maxCooldown || health.ConsecutiveFailures >= failureThreshold && rests < minCooldown {
-				r.Fatalf("after %d failures it rests for %v, before for %v", health.ConsecutiveFailures, rests, before)
+			cooldown := max(health.CircuitOpenUntil.Sub(now), 0)
+			if cooldown < before || cooldown > maxCooldown || health.ConsecutiveFailures >= failureThreshold && cooldown < minCooldown {
+				r.Fatalf("cooldown after %d failures is %v, previous cooldown was %v", health.ConsecutiveFailures, cooldown, before)
 			}
-			if rests > 0 && health.CanSend(now.Add(rests-1)) || !health.CanSend(now.Add(rests)) {
-				r.Fatalf("it does not rest for %v", rests)
+			if cooldown > 0 && health.CanSend(now.Add(cooldown-1)) || !health.CanSend(now.Add(cooldown)) {
+				r.Fatalf("circuit does not stay open for %v", cooldown)
 			}
-			now, before = now.Add(rests), rests
+			now, before = now.Add(cooldown), cooldown
 		}
 	})
 }
@@ -168,7 +168,7 @@ func TestSecretsFormatIsRedacted(t *testing.T) {
 	secrets := Secrets{Token: "the-token", SigningSecret: EncodeSigningSecret([32]byte{1}), PreviousSigningSecret: EncodeSigningSecret([32]byte{2})}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
 		if text := fmt.Sprintf(verb, secrets); text != "[redacted receiver secrets]" {
-			t.Errorf("%s prints %s", verb, text)
+			t.Errorf("verb %s prints %s", verb, text)
 		}
 	}
 }
@@ -189,10 +189,10 @@ func checkSignature(r *rapid.T, secret string, event Event, signed Secrets, now 
 	header.Set("webhook-signature", signed.Signatures(event.ID, now, event.Body()))
 	same := signed.SigningSecret == secret || signed.PreviousSigningSecret == secret
 	if err := receiver.Verify(event.Body(), header); (err == nil) != want && (want || !same) {
-		r.Fatalf("verified: %v, want %t", err, want)
+		r.Fatalf("signature verification: error %v, want success %t", err, want)
 	}
 	if receiver.Verify(append(event.Body(), ' '), header) == nil {
-		r.Fatal("another body is taken for it")
+		r.Fatal("signature verifies for a modified body")
 	}
 }
 
@@ -203,10 +203,10 @@ func FuzzValidateURL(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		url, err := ValidateURL("url", text, false)
 		if err == nil && (url != text || !strings.HasPrefix(strings.ToLower(text), "https://") || strings.Contains(text, "#") || len(text) > maxURLLength) {
-			t.Errorf("%q is taken as %q", text, url)
+			t.Errorf("ValidateURL accepted %q as %q", text, url)
 		}
 		if _, requestErr := http.NewRequest(http.MethodPost, url, nil); err == nil && requestErr != nil {
-			t.Errorf("%q is taken and cannot be called: %v", text, requestErr)
+			t.Errorf("ValidateURL accepted %q, which is not a valid request URL: %v", text, requestErr)
 		}
 	})
 }

@@ -7,7 +7,7 @@ import "time"
 // ReceiverHealth is the circuit-breaker state of a receiver. The zero value is a new
 // receiver.
 type ReceiverHealth struct {
-	// Disabled indicates that the receiver answered 410 Gone.
+	// Disabled indicates that the receiver responded with 410 Gone.
 	Disabled bool
 	// ConsecutiveFailures counts the failures since the last success.
 	ConsecutiveFailures int
@@ -49,9 +49,9 @@ func (h ReceiverHealth) CanSend(now time.Time) bool {
 	return !h.Disabled && !now.Before(h.CircuitOpenUntil)
 }
 
-// WithResult returns the health after an attempt that started at begun. Failures of
+// WithResult returns the health after an attempt that started at a time. Failures of
 // attempts that were already in flight when the circuit opened do not count.
-func (h ReceiverHealth) WithResult(result DeliveryResult, begun time.Time) ReceiverHealth {
+func (h ReceiverHealth) WithResult(result DeliveryResult, start time.Time) ReceiverHealth {
 	switch {
 	case h.Disabled:
 		return h
@@ -59,12 +59,12 @@ func (h ReceiverHealth) WithResult(result DeliveryResult, begun time.Time) Recei
 		return ReceiverHealth{}
 	case result.IsGone():
 		return ReceiverHealth{Disabled: true}
-	case h.ConsecutiveFailures >= failureThreshold && !h.CanSend(begun):
+	case h.ConsecutiveFailures >= failureThreshold && !h.CanSend(start):
 		return h
 	}
 	h.ConsecutiveFailures++
 	if h.ConsecutiveFailures >= failureThreshold {
-		h.CircuitOpenUntil = begun.Add(cooldown(h.ConsecutiveFailures))
+		h.CircuitOpenUntil = start.Add(cooldown(h.ConsecutiveFailures))
 	}
 	return h
 }

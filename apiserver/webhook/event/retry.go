@@ -4,7 +4,7 @@ package event
 
 import "time"
 
-// retryDelays are the delays after each failed attempt. After the last one the delivery
+// retryDelays are the delays after each failed attempt. After the last retry, the delivery
 // is given up.
 var retryDelays = []time.Duration{
 	5 * time.Second, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour, 5 * time.Hour,
@@ -22,13 +22,13 @@ const (
 	maxRetryAfter = 24 * time.Hour
 )
 
-// RetryDelay returns how long to wait after a failed attempt, counted from 1, and false
-// after the last attempt. The delay is at least retryAfter, plus jitter scaled by
-// chance, a random number from 0 to 1.
-func RetryDelay(attempt int, retryAfter time.Duration, chance float64) (pause time.Duration, again bool) {
+// RetryDelay returns the delay before the next attempt, or false if attempt, counted from
+// 1, was the last one. The delay is at least retryAfter, plus jitter scaled by chance, a
+// random number from 0 to 1.
+func RetryDelay(attempt int, retryAfter time.Duration, chance float64) (delay time.Duration, retry bool) {
 	if attempt < 1 || attempt > len(retryDelays) {
 		return 0, false
 	}
-	pause = max(retryDelays[attempt-1], min(retryAfter, maxRetryAfter))
-	return pause + time.Duration(float64(pause)*jitterFactor*chance), true
+	delay = max(retryDelays[attempt-1], min(retryAfter, maxRetryAfter))
+	return delay + time.Duration(float64(delay)*jitterFactor*chance), true
 }

@@ -21,25 +21,25 @@ const (
 
 // ValidateURL validates the URL of a receiver. Plain HTTP is allowed only in
 // development.
-func ValidateURL(field, text string, plain bool) (string, error) {
-	problem := func(text string) (string, error) {
-		return "", &assessment.FieldError{Field: field, Problem: text}
+func ValidateURL(field, text string, allowHTTP bool) (string, error) {
+	reject := func(problem string) (string, error) {
+		return "", &assessment.FieldError{Field: field, Problem: problem}
 	}
 	if text == "" {
-		return problem("missing, expected a URL such as https://portal.example/events")
+		return reject("missing, expected a URL such as https://portal.example/events")
 	}
 	address, err := url.Parse(text)
 	switch {
 	case err != nil || !identifier.IsVisibleASCII(text, maxURLLength) || strings.HasSuffix(address.Host, ":") || address.Hostname() == "" || address.Opaque != "":
-		return problem("expected a URL such as https://portal.example/events, of at most " + strconv.Itoa(maxURLLength) + " bytes")
-	case address.Scheme != "https" && (address.Scheme != "http" || !plain):
-		return problem("expected a URL that begins with https://")
+		return reject("expected a URL such as https://portal.example/events, of at most " + strconv.Itoa(maxURLLength) + " bytes")
+	case address.Scheme != "https" && (address.Scheme != "http" || !allowHTTP):
+		return reject("expected a URL that begins with https://")
 	case address.User != nil:
-		return problem("expected a URL without user name and password; deliveries carry authorization_token")
+		return reject("expected a URL without user name and password; deliveries carry authorization_token")
 	case address.Fragment != "" || strings.Contains(text, "#"):
-		return problem("expected a URL without a fragment")
+		return reject("expected a URL without a fragment")
 	case !hasValidPort(address):
-		return problem("expected a port from 1 to 65535")
+		return reject("expected a port from 1 to 65535")
 	}
 	return text, nil
 }

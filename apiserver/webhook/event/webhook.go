@@ -18,7 +18,7 @@ type Webhook struct {
 	Health           ReceiverHealth
 }
 
-// WebhookSettings are the settings of a webhook made by the tenant.
+// WebhookSettings are the tenant's settings of a webhook.
 type WebhookSettings struct {
 	URL       string `json:"url"`
 	Events    []Type `json:"events"` // null means all

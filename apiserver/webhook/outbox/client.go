@@ -15,24 +15,24 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// Handlers work jobs. They may be called concurrently, and again for a completed job if
-// the server was killed before the completion was stored.
+// Handlers work jobs. They may be called concurrently, and repeatedly for a completed job
+// if the server was killed before the completion was stored.
 type Handlers struct {
 	// Deliver sends an event to a receiver and returns the outcome. It returns soon after
 	// ctx is done.
 	Deliver func(ctx context.Context, delivery Delivery, attempt int) Outcome
 	// Notify enqueues the deliveries of a due notification.
 	Notify func(ctx context.Context, notification Notification) error
-	// RetryAt returns when to retry an attempt whose process was killed.
+	// RetryAt returns the time at which to retry an attempt whose process was killed.
 	RetryAt func(attempt int) time.Time
 }
 
 // Outcome is the outcome of a delivery. The zero value is a completed delivery.
 type Outcome struct {
-	// Err is why the delivery is not complete. It is stored with the job, so it must not
-	// contain response data.
+	// Err is the reason why the delivery is incomplete. It is stored with the job, so it must
+	// not contain response data.
 	Err error
-	// RetryAt is when to retry. Zero means never.
+	// RetryAt is the time of the retry. Zero means never.
 	RetryAt time.Time
 	// SnoozeFor delays the delivery without counting an attempt.
 	SnoozeFor time.Duration
@@ -46,12 +46,12 @@ type Client interface {
 	// Stop stops the client and waits for running jobs until ctx is done. Canceled jobs are
 	// retried later.
 	Stop(ctx context.Context) error
-	// AddReceiver starts working the deliveries of a receiver, at most atOnce concurrently.
-	AddReceiver(receiver string, atOnce int) error
-	// RemoveReceiver stops working the deliveries of a receiver after the running ones
+	// AddReceiver starts working the deliveries to a receiver, at most concurrency at a time.
+	AddReceiver(receiver string, concurrency int) error
+	// RemoveReceiver stops working the deliveries to a receiver after the running ones
 	// complete.
 	RemoveReceiver(ctx context.Context, receiver string) error
-	// PauseReceiver keeps every client from starting deliveries to a receiver until a client
+	// PauseReceiver stops all clients from starting deliveries to a receiver until a client
 	// resumes it.
 	PauseReceiver(ctx context.Context, receiver string) error
 	// ResumeReceiver ends a pause.
@@ -62,7 +62,7 @@ const (
 	// deliveryTimeout limits a delivery job: 15 seconds for the receiver plus the time to
 	// record the attempt.
 	deliveryTimeout = 20 * time.Second
-	// rescueAfter is how long a job may run before its process is considered killed.
+	// rescueAfter is how long a job may run before its process is presumed killed.
 	rescueAfter = 30 * time.Second
 	// fetchCooldown is the minimum and pollInterval the maximum time between two fetches
 	// from a queue. Inserts notify the client.
@@ -78,7 +78,7 @@ func NewClient[Tx any](driver riverdriver.Driver[Tx], handlers Handlers, log *sl
 	workers := river.NewWorkers()
 	river.AddWorker(workers, &deliveryWorker{handlers: handlers})
 	river.AddWorker(workers, &notificationWorker{handlers: handlers})
-	made, err := river.NewClient(cancelableDriver[Tx]{driver}, &river.Config{
+	riverClient, err := river.NewClient(cancelableDriver[Tx]{driver}, &river.Config{
 		ID:      uuid.NewString(),
 		Logger:  slog.New(warningHandler{log.Handler()}),
 		Workers: workers,
@@ -98,11 +98,11 @@ func NewClient[Tx any](driver riverdriver.Driver[Tx], handlers Handlers, log *sl
 	if err != nil {
 		return nil, fmt.Errorf("creating outbox client: %w", err)
 	}
-	return &client[Tx]{made}, nil
+	return &client[Tx]{riverClient}, nil
 }
 
-// reindexedIndexNames lists the indexes that exist in our schema; River's default has
-// more.
+// reindexedIndexNames lists the indexes of this schema, which has fewer than River's
+// default.
 var reindexedIndexNames = []string{
 	"river_job_kind", "river_job_pkey", "river_job_prioritized_fetching_index",
 	"river_job_state_and_finalized_at_index", "river_job_unique_idx",
@@ -131,8 +131,8 @@ func (c *client[Tx]) Stop(ctx context.Context) error {
 }
 
 // AddReceiver implements Client.
-func (c *client[Tx]) AddReceiver(receiver string, atOnce int) error {
-	if err := c.river.Queues().Add(queueName(receiver), river.QueueConfig{MaxWorkers: atOnce}); err != nil {
+func (c *client[Tx]) AddReceiver(receiver string, concurrency int) error {
+	if err := c.river.Queues().Add(queueName(receiver), river.QueueConfig{MaxWorkers: concurrency}); err != nil {
 		return fmt.Errorf("adding receiver queue: %w", err)
 	}
 	return nil
@@ -140,8 +140,8 @@ func (c *client[Tx]) AddReceiver(receiver string, atOnce int) error {
 
 // RemoveReceiver implements Client.
 func (c *client[Tx]) RemoveReceiver(ctx context.Context, receiver string) error {
-	var none *river.QueueNotFoundError
-	if err := c.river.Queues().Remove(ctx, queueName(receiver)); err != nil && !errors.As(err, &none) {
+	var notFound *river.QueueNotFoundError
+	if err := c.river.Queues().Remove(ctx, queueName(receiver)); err != nil && !errors.As(err, &notFound) {
 		return fmt.Errorf("removing receiver queue: %w", err)
 	}
 	return nil
@@ -207,8 +207,8 @@ type retryPolicy struct{ retryAt func(attempt int) time.Time }
 // NextRetry implements river.ClientRetryPolicy.
 func (p retryPolicy) NextRetry(job *rivertype.JobRow) time.Time { return p.retryAt(job.Attempt) }
 
-// warningHandler drops log records below warning: River logs every failed job, and so do
-// we.
+// warningHandler drops log records below warning level. River logs every failed job, which
+// the dispatcher also does.
 type warningHandler struct{ slog.Handler }
 
 // Enabled implements slog.Handler.

@@ -9,9 +9,9 @@ import (
 	"github.com/riverqueue/river/riverdriver"
 )
 
-// cancelableDriver is a driver whose listeners return the context's error once it is
-// canceled. Otherwise River's notifier, during shutdown, retries forever without a delay
-// when storage returns another error, such as "closed".
+// cancelableDriver is a driver whose listeners return the context's error once the context
+// is canceled. With any other error, such as "closed", River's notifier would retry forever
+// without a delay during shutdown.
 type cancelableDriver[Tx any] struct{ riverdriver.Driver[Tx] }
 
 // GetListener implements riverdriver.Driver.

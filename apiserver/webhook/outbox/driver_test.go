@@ -25,25 +25,25 @@ func (closedListener) WaitForNotification(context.Context) (*riverdriver.Notific
 // context's error if and only if the context is done.
 func TestListenerReturnsContextErrorWhenCanceled(t *testing.T) {
 	t.Parallel()
-	ended, cancel := context.WithCancel(t.Context())
+	canceled, cancel := context.WithCancel(t.Context())
 	cancel()
-	late, cancelLate := context.WithTimeout(t.Context(), 0)
-	defer cancelLate()
+	expired, cancelExpired := context.WithTimeout(t.Context(), 0)
+	defer cancelExpired()
 	for name, want := range map[string]struct {
-		ctx context.Context //nolint:containedctx // of a case
+		ctx context.Context //nolint:containedctx // part of a test case
 		err error
 	}{
-		"to go on": {t.Context(), errDatabaseClosed},
-		"to end":   {ended, context.Canceled},
-		"too slow": {late, errDatabaseClosed},
+		"active context":   {t.Context(), errDatabaseClosed},
+		"canceled context": {canceled, context.Canceled},
+		"expired context":  {expired, errDatabaseClosed},
 	} {
 		l := cancelableListener{closedListener{}}
 		_, waited := l.WaitForNotification(want.ctx)
-		for what, err := range map[string]error{
+		for method, err := range map[string]error{
 			"Connect": l.Connect(want.ctx), "Listen": l.Listen(want.ctx, ""), "WaitForNotification": waited,
 		} {
 			if !errors.Is(err, want.err) {
-				t.Errorf("%s: %s answers %v, want %v", name, what, err, want.err)
+				t.Errorf("%s: %s returned %v, want %v", name, method, err, want.err)
 			}
 		}
 	}

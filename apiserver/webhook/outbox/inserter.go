@@ -66,10 +66,10 @@ func (j txJobs[Tx]) ScheduleNotification(ctx context.Context, notification Notif
 }
 
 func (j txJobs[Tx]) DeleteDeliveries(ctx context.Context, receiver string) error {
-	const atOnce = 10_000 // River's limit per call
+	const batchSize = 10_000 // River's limit per call
 	for {
-		deleted, err := j.client.JobDeleteManyTx(ctx, j.tx, river.NewJobDeleteManyParams().Queues(queueName(receiver)).First(atOnce))
-		if err != nil || len(deleted.Jobs) < atOnce {
+		deleted, err := j.client.JobDeleteManyTx(ctx, j.tx, river.NewJobDeleteManyParams().Queues(queueName(receiver)).First(batchSize))
+		if err != nil || len(deleted.Jobs) < batchSize {
 			return err
 		}
 	}

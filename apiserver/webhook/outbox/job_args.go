@@ -40,8 +40,7 @@ const notificationQueue = "notifications"
 // queueName returns the queue name of a receiver.
 func queueName(receiver string) string { return "webhook-" + receiver }
 
-// receiverIDFromQueue returns the receiver id of a queue, or "" if the queue is not a
-// receiver's.
+// receiverIDFromQueue returns the receiver id in a queue name, or "" for other queues.
 func receiverIDFromQueue(queue string) string {
 	if len(queue) <= len("webhook-") || queue[:len("webhook-")] != "webhook-" {
 		return ""
@@ -54,11 +53,11 @@ type QueueStats struct {
 	// Queue is the queue of a receiver or of notifications.
 	Queue string
 	Jobs  int64
-	// NextDueAt is when the first job is due. It may be in the past.
+	// NextDueAt is the time at which the first job is due. It may be in the past.
 	NextDueAt time.Time
-	// Running counts jobs that are running, or were when a server was killed.
+	// Running counts the jobs that are running, including jobs of killed servers.
 	Running int64
 }
 
 // ReceiverID returns the receiver of the queue, or "" for notifications.
-func (w QueueStats) ReceiverID() string { return receiverIDFromQueue(w.Queue) }
+func (s QueueStats) ReceiverID() string { return receiverIDFromQueue(s.Queue) }

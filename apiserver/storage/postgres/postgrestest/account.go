@@ -31,15 +31,15 @@ func unprivilegedAccount() (*account, error) {
 		uid, uidErr := strconv.Atoi(found.Uid)
 		gid, gidErr := strconv.Atoi(found.Gid)
 		if err := errors.Join(uidErr, gidErr); err != nil {
-			return nil, fmt.Errorf("reading the ids of user %s: %w", name, err)
+			return nil, fmt.Errorf("parsing the uid and gid of user %s: %w", name, err)
 		}
 		return &account{uid: uid, gid: gid}, nil
 	}
-	return nil, errors.New("PostgreSQL does not run as root: create a user named \"postgres\" or \"nobody\" to run it")
+	return nil, errors.New("PostgreSQL cannot run as root: create a user named \"postgres\" or \"nobody\"")
 }
 
-// tempDir returns a directory for temporary files that the account can access, which may
-// not be true of root's TMPDIR.
+// tempDir returns a directory for temporary files that the account can access. Root's
+// TMPDIR may not be accessible to it.
 func (a *account) tempDir() string {
 	dir := os.TempDir()
 	if a == nil || isTraversable(dir) {

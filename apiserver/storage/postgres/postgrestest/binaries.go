@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// ErrNotInstalled indicates that no PostgreSQL server is installed on this machine.
-var ErrNotInstalled = errors.New("PostgreSQL is not installed: neither PATH, nor pg_config, nor /usr/lib/postgresql " +
-	"has both initdb and postgres; `go run ./hack/setup postgres` installs it on Debian when run as root")
+// ErrNotInstalled indicates that PostgreSQL is not installed on this machine.
+var ErrNotInstalled = errors.New("PostgreSQL is not installed: initdb and postgres not found in PATH, pg_config or /usr/lib/postgresql; " +
+	"to install it on Debian, run `go run ./hack/setup postgres` as root")
 
 // FindBinDir finds the directory that contains initdb and postgres: in PATH, from
 // pg_config, or the newest one under /usr/lib/postgresql, where Debian installs them

@@ -33,8 +33,8 @@ type cluster struct {
 
 // newCluster creates a cluster in dir, or in a new directory if dir is empty. It reuses
 // a cluster that already exists in dir.
-func newCluster(ctx context.Context, programs, dir string) (*cluster, error) {
-	c := &cluster{binDir: programs, dir: dir, temporary: dir == ""}
+func newCluster(ctx context.Context, binDir, dir string) (*cluster, error) {
+	c := &cluster{binDir: binDir, dir: dir, temporary: dir == ""}
 	var err error
 	if c.account, err = unprivilegedAccount(); err != nil {
 		return nil, err
@@ -75,20 +75,20 @@ func (c *cluster) ensureInitialized(ctx context.Context) error {
 		return err
 	}
 	c.password = rand.Text()
-	fresh := c.path("password.new")
-	if err := os.WriteFile(fresh, []byte(c.password), 0o600); err != nil {
+	passwordFile := c.path("password.new")
+	if err := os.WriteFile(passwordFile, []byte(c.password), 0o600); err != nil {
 		return err
 	}
-	if err := c.account.chown(fresh); err != nil {
+	if err := c.account.chown(passwordFile); err != nil {
 		return err
 	}
-	if err := c.initialize(ctx, fresh); err != nil {
+	if err := c.initialize(ctx, passwordFile); err != nil {
 		return err
 	}
-	return os.Rename(fresh, c.path("password")) // last, because it marks the cluster as complete
+	return os.Rename(passwordFile, c.path("password")) // last, because it marks the cluster as complete
 }
 
-// initialize creates the data and replaces the remains of a failed attempt.
+// initialize creates the data directory, replacing the remains of a failed attempt.
 func (c *cluster) initialize(ctx context.Context, passwordFile string) error {
 	if err := os.RemoveAll(c.dataDir()); err != nil {
 		return err
@@ -96,18 +96,18 @@ func (c *cluster) initialize(ctx context.Context, passwordFile string) error {
 	err := c.command(ctx, "initdb", "-D", c.dataDir(), "-U", superuser, "--pwfile", passwordFile,
 		"--auth", "scram-sha-256", "--encoding", "UTF8", "--locale", "C", "--no-sync").Run()
 	if err != nil {
-		return fmt.Errorf("initdb: %w; the end of its log:\n%s", err, c.logTail())
+		return fmt.Errorf("initdb failed: %w; last log lines:\n%s", err, c.logTail())
 	}
-	access := c.path("data/pg_hba.conf")
-	if err := os.WriteFile(access, []byte("host all all all scram-sha-256\n"), 0o600); err != nil {
+	hbaFile := c.path("data/pg_hba.conf")
+	if err := os.WriteFile(hbaFile, []byte("host all all all scram-sha-256\n"), 0o600); err != nil {
 		return err
 	}
-	return c.account.chown(access)
+	return c.account.chown(hbaFile)
 }
 
 // command returns a PostgreSQL command that runs as the account and writes to the log.
-// It does not inherit our environment, which may contain secrets and settings of other
-// servers.
+// The command does not inherit the environment, which may contain secrets and settings of
+// other servers.
 func (c *cluster) command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, filepath.Join(c.binDir, program), args...)
 	command.Dir = c.dir

@@ -77,7 +77,7 @@ func databaseURL(t testing.TB, server, name string) string {
 	t.Helper()
 	location, err := url.Parse(server)
 	if err != nil {
-		t.Fatalf("%s is not a URL", URLEnv)
+		t.Fatalf("invalid URL in %s", URLEnv)
 	}
 	location.Path = "/" + name
 	return location.String()

@@ -80,7 +80,7 @@ func TestStartAndStop(t *testing.T) {
 		t.Fatal(err)
 	}
 	if method := mustQuery[string](t, server.URL(), "SHOW password_encryption"); method != "scram-sha-256" {
-		t.Errorf("passwords are kept by %s", method)
+		t.Errorf("password_encryption is %s, want scram-sha-256", method)
 	}
 	location, err := url.Parse(server.URL())
 	if err != nil {
@@ -88,17 +88,17 @@ func TestStartAndStop(t *testing.T) {
 	}
 	location.User = url.UserPassword(superuser, "wrong")
 	if _, err := query[int](t, location.String(), "SELECT 1"); err == nil {
-		t.Error("the server takes a wrong password")
+		t.Error("server accepted a wrong password")
 	}
 	dir := server.cluster.dir
 	if err := server.Stop(); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("%s is still there: %v", dir, err)
+		t.Errorf("directory %s was not removed: %v", dir, err)
 	}
 	if _, err := query[int](t, server.URL(), "SELECT 1"); err == nil {
-		t.Error("the server still answers")
+		t.Error("server still responds after Stop")
 	}
 }
 
@@ -131,14 +131,14 @@ func TestDirectoryIsReused(t *testing.T) {
 		if i == 0 {
 			execSQL(t, server.URL(), "CREATE TABLE kept AS SELECT 42 AS value")
 		} else if value := mustQuery[int](t, server.URL(), "SELECT value FROM kept"); value != 42 {
-			t.Errorf("kept %d", value)
+			t.Errorf("got value %d after the restart, want 42", value)
 		}
 		if err := server.Stop(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if urls[0] != urls[1] {
-		t.Errorf("the URL changed from %s to %s", urls[0], urls[1])
+		t.Errorf("URL changed from %s to %s", urls[0], urls[1])
 	}
 }
 
@@ -185,14 +185,14 @@ func TestServerDiesWithParent(t *testing.T) {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("the server outlives the process that started it")
+			t.Fatal("server still runs after its parent was killed")
 		}
 	}
 }
 
 func TestStartErrors(t *testing.T) {
 	t.Parallel()
-	full := newPersistentDir(t)
+	dir := newPersistentDir(t)
 	server, err := Start(t.Context(), Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -202,11 +202,11 @@ func TestStartErrors(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	taken, err := url.Parse(server.URL())
+	used, err := url.Parse(server.URL())
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(full, "file")
+	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -214,19 +214,19 @@ func TestStartErrors(t *testing.T) {
 		options Options
 		want    string
 	}{
-		"a taken port":          {Options{Listen: taken.Host}, "could not bind"},
-		"an address not ours":   {Options{Listen: "192.0.2.1:0"}, "finding a free port"},
-		"no port":               {Options{Listen: "127.0.0.1"}, "host:port"},
-		"a file as a directory": {Options{Dir: file}, "not a directory"},
+		"port in use":       {Options{Listen: used.Host}, "could not bind"},
+		"foreign address":   {Options{Listen: "192.0.2.1:0"}, "finding a free port"},
+		"missing port":      {Options{Listen: "127.0.0.1"}, "host:port"},
+		"file as directory": {Options{Dir: file}, "not a directory"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server, err := Start(t.Context(), test.options)
 			if err == nil {
-				t.Fatal(errors.Join(errors.New("it started"), server.Stop()))
+				t.Fatal(errors.Join(errors.New("server started, want an error"), server.Stop()))
 			}
 			if !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got error %v, want one with %q", err, test.want)
+				t.Errorf("got error %v, want it to contain %q", err, test.want)
 			}
 		})
 	}
@@ -246,7 +246,7 @@ func TestDatabasesAreIsolated(t *testing.T) {
 	})
 	for _, url := range urls {
 		if _, err := query[int](t, url, "SELECT 1"); err == nil {
-			t.Errorf("%s is still there", url)
+			t.Errorf("database %s was not dropped", url)
 		}
 	}
 }
@@ -262,35 +262,35 @@ func TestSortNewestFirst(t *testing.T) {
 
 // TestFindBinDirInPath checks that PATH is used if it contains all programs.
 func TestFindBinDirInPath(t *testing.T) {
-	whole, half := t.TempDir(), t.TempDir()
-	for _, path := range []string{filepath.Join(half, "initdb"), filepath.Join(whole, "initdb"), filepath.Join(whole, "postgres")} {
+	complete, incomplete := t.TempDir(), t.TempDir()
+	for _, path := range []string{filepath.Join(incomplete, "initdb"), filepath.Join(complete, "initdb"), filepath.Join(complete, "postgres")} {
 		if err := os.WriteFile(path, nil, 0o700); err != nil {
 			t.Fatal(err)
 		}
 	}
-	t.Setenv("PATH", half+string(filepath.ListSeparator)+whole)
-	if dir, err := FindBinDir(t.Context()); err != nil || dir != whole {
-		t.Errorf("got %s, %v, want %s", dir, err, whole)
+	t.Setenv("PATH", incomplete+string(filepath.ListSeparator)+complete)
+	if dir, err := FindBinDir(t.Context()); err != nil || dir != complete {
+		t.Errorf("got %s, %v, want %s", dir, err, complete)
 	}
 }
 
 func TestIsTraversable(t *testing.T) {
 	t.Parallel()
-	closed := newPersistentDir(t)
-	inside := filepath.Join(closed, "inside")
+	private := newPersistentDir(t)
+	inside := filepath.Join(private, "inside")
 	if err := os.Mkdir(inside, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if isTraversable(inside) {
-		t.Errorf("%s is reported as open below a closed directory", inside)
+		t.Errorf("isTraversable(%s) = true below an inaccessible directory", inside)
 	}
-	if err := os.Chmod(closed, 0o755); err != nil {
+	if err := os.Chmod(private, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if !isTraversable(inside) {
-		t.Errorf("%s is reported as closed", inside)
+		t.Errorf("isTraversable(%s) = false", inside)
 	}
 	if isTraversable(filepath.Join(inside, "missing")) {
-		t.Error("a missing directory is reported as open")
+		t.Error("isTraversable = true for a missing directory")
 	}
 }

@@ -44,11 +44,11 @@ type Server struct {
 // called, ctx ends or this process exits; only Stop deletes its files. Committed data
 // survives a server crash but not a machine crash, because fsync is off.
 func Start(ctx context.Context, options Options) (*Server, error) {
-	programs, err := FindBinDir(ctx)
+	binDir, err := FindBinDir(ctx)
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := newCluster(ctx, programs, options.Dir)
+	cluster, err := newCluster(ctx, binDir, options.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("creating PostgreSQL cluster: %w", err)
 	}
@@ -59,12 +59,12 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	return server, nil
 }
 
-// start starts the server. A free port may be taken before PostgreSQL binds it, so start
-// retries a few times.
+// start starts the server. Another process may bind the free port before PostgreSQL does,
+// so start retries a few times.
 func (c *cluster) start(ctx context.Context, listen string) (*Server, error) {
 	host, port, err := net.SplitHostPort(cmp.Or(listen, "127.0.0.1:0"))
 	if err != nil {
-		return nil, fmt.Errorf("%q must have the form host:port: %w", listen, err)
+		return nil, fmt.Errorf("invalid listen address %q: expected host:port: %w", listen, err)
 	}
 	if port != "0" {
 		return c.startAt(ctx, host, port)
@@ -109,7 +109,7 @@ func (c *cluster) startAt(ctx context.Context, host, port string) (*Server, erro
 	if err := server.waitReady(ctx); err != nil {
 		stop()
 		<-server.done
-		return nil, fmt.Errorf("%w; the end of its log:\n%s", err, c.logTail())
+		return nil, fmt.Errorf("%w; last log lines:\n%s", err, c.logTail())
 	}
 	return server, nil
 }
@@ -165,7 +165,7 @@ func (s *Server) Stop() error {
 	s.cancel()
 	<-s.done
 	if s.err != nil && !errors.Is(s.err, context.Canceled) {
-		err := fmt.Errorf("PostgreSQL exited with an error: %w; the end of its log:\n%s", s.err, s.cluster.logTail())
+		err := fmt.Errorf("PostgreSQL exited with an error: %w; last log lines:\n%s", s.err, s.cluster.logTail())
 		return errors.Join(err, s.cluster.close())
 	}
 	return s.cluster.close()
