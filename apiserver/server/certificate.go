@@ -17,9 +17,9 @@ type reloadableCertificate struct {
 	current atomic.Pointer[tls.Certificate]
 }
 
-// loadCertificate reads a certificate and its key. The returned source, already loaded,
-// reloads them when watched; if the files do not match, the current certificate stays in
-// use.
+// loadCertificate reads a certificate and its key. The returned source is already loaded
+// and reloads them when watched. If the new files are invalid, the current certificate
+// stays in use.
 func loadCertificate(certFile, keyFile string) (*reloadableCertificate, *reload.Source, error) {
 	c := &reloadableCertificate{}
 	source := &reload.Source{
@@ -28,7 +28,7 @@ func loadCertificate(certFile, keyFile string) (*reloadableCertificate, *reload.
 		Apply: func(files reload.Files) error {
 			pair, err := tls.X509KeyPair(files[certFile], files[keyFile])
 			if err != nil {
-				return fmt.Errorf("%s and %s are not a certificate and its key in PEM: %w", certFile, keyFile, err)
+				return fmt.Errorf("parsing PEM certificate %s and key %s: %w", certFile, keyFile, err)
 			}
 			c.current.Store(&pair)
 			return nil

@@ -48,7 +48,7 @@ type Command struct {
 	Dev      bool           `env:"ANAMNESIS_DEV" help:"Development mode: plain HTTP on loopback, application dev with key dev-key, CORS for localhost."`
 }
 
-// Run serves until the process is asked to stop. A second signal ends it immediately.
+// Run serves until the process receives SIGINT or SIGTERM. A second signal ends it immediately.
 func (c *Command) Run(out io.Writer) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -72,12 +72,12 @@ func (c *Command) Run(out io.Writer) error {
 var slogLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 
 // newLogger returns a logger at the configured level: JSON, or text for developers.
-func (c *Command) newLogger(to io.Writer) *slog.Logger {
+func (c *Command) newLogger(out io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: slogLevels[c.LogLevel]}
 	if c.Dev {
-		return slog.New(slog.NewTextHandler(to, options))
+		return slog.New(slog.NewTextHandler(out, options))
 	}
-	return slog.New(slog.NewJSONHandler(to, options))
+	return slog.New(slog.NewJSONHandler(out, options))
 }
 
 // compileEmbeddedContent compiles the embedded content and returns the release directory.
@@ -90,7 +90,7 @@ func compileEmbeddedContent(ctx context.Context, out io.Writer) (string, error) 
 	defer slow.Stop()
 	program, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("finding this program, to compile its content: %w", err)
+		return "", fmt.Errorf("locating the executable to compile its content: %w", err)
 	}
 	return modelcmd.EnsureCached(content.FS, root, modelcmd.BuildInSubprocess(ctx, program))
 }

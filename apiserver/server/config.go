@@ -16,9 +16,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/delivery"
 )
 
-// config is the file of --config in the form that the packages of the server use.
+// config is the parsed --config file, in the types of the packages that use it.
 type config struct {
-	// origins are the origins whose pages may call the server.
+	// origins are the web origins that may call the server.
 	origins originSet
 	plans   quota.Plans
 	proxies proxies
@@ -33,7 +33,7 @@ type config struct {
 	owner storage.Owner
 }
 
-// parseConfig parses the file of --config, which may be empty. If strict is set, unknown
+// parseConfig parses the --config file, which may be empty. If strict is set, unknown
 // fields are an error; otherwise they are ignored and returned.
 func parseConfig(file []byte, strict bool) (parsed *config, unknown []string, err error) {
 	decode := configv1alpha1.Decode
@@ -61,13 +61,13 @@ func newConfig(c *configv1alpha1.ServerConfiguration) (*config, error) {
 		plans: newPlans(c.Plans), features: newFeatures(c.Features), delivery: newDeliverySettings(c.Webhooks), page: newBranding(c.Page),
 		owner: newOwner(c.Instance),
 	}
-	var wrong [5]error
-	converted.origins, wrong[0] = newOriginSet(c.CORS.AllowedOrigins)
-	converted.proxies, wrong[1] = newProxies(c.Proxies)
-	converted.url, wrong[2] = configv1alpha1.ParseURL(c.URL)
-	converted.deliveryRetention, wrong[3] = c.Retention.Deliveries.Duration()
-	converted.page.Logo, wrong[4] = branding.ParseLogo(c.Page.Logo)
-	if err := errors.Join(wrong[:]...); err != nil {
+	var errs [5]error
+	converted.origins, errs[0] = newOriginSet(c.CORS.AllowedOrigins)
+	converted.proxies, errs[1] = newProxies(c.Proxies)
+	converted.url, errs[2] = configv1alpha1.ParseURL(c.URL)
+	converted.deliveryRetention, errs[3] = c.Retention.Deliveries.Duration()
+	converted.page.Logo, errs[4] = branding.ParseLogo(c.Page.Logo)
+	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
 	return converted, nil
@@ -98,15 +98,15 @@ func newDeliverySettings(webhooks *configv1alpha1.Webhooks) delivery.Settings {
 }
 
 // newBranding returns the branding without its logo.
-func newBranding(wanted *configv1alpha1.Page) page.Branding {
+func newBranding(settings *configv1alpha1.Page) page.Branding {
 	return page.Branding{
-		Name:            wanted.Name,
-		Primary:         strings.ToLower(wanted.Colors.Primary),
-		Accent:          strings.ToLower(wanted.Colors.Accent),
-		PrivacyURL:      wanted.PrivacyURL,
-		HelpURL:         wanted.HelpURL,
-		EmergencyNumber: wanted.EmergencyNumber,
-		CrisisLine:      wanted.CrisisLine,
+		Name:            settings.Name,
+		Primary:         strings.ToLower(settings.Colors.Primary),
+		Accent:          strings.ToLower(settings.Colors.Accent),
+		PrivacyURL:      settings.PrivacyURL,
+		HelpURL:         settings.HelpURL,
+		EmergencyNumber: settings.EmergencyNumber,
+		CrisisLine:      settings.CrisisLine,
 	}
 }
 

@@ -132,7 +132,7 @@ func TestParseConfigWebhooks(t *testing.T) {
 	} {
 		parsed := mustParseConfig(t, file)
 		if diff := cmp.Diff(delivery.Settings{AddressPolicy: want.policy}, parsed.delivery); diff != "" || parsed.deliveryRetention != want.retention {
-			t.Errorf("%q: kept for %v (-want +got):\n%s", file, parsed.deliveryRetention, diff)
+			t.Errorf("%q: retention %v, settings (-want +got):\n%s", file, parsed.deliveryRetention, diff)
 		}
 	}
 }
@@ -182,13 +182,13 @@ func TestParseConfigNetwork(t *testing.T) {
 	t.Parallel()
 	parsed := mustParseConfig(t, "cors: {allowedOrigins: ['https://portal.example']}\nproxies: [10.0.0.0/8]\nurl: https://acme.example/tenant/")
 	if !parsed.origins.allows("https://PORTAL.example") || parsed.origins.allows("https://kiosk.example") {
-		t.Errorf("origins are %v", parsed.origins)
+		t.Errorf("got origins %v", parsed.origins)
 	}
 	if !parsed.proxies.trusts(netip.MustParseAddr("10.1.2.3")) || parsed.proxies.trusts(netip.MustParseAddr("11.1.2.3")) {
-		t.Errorf("proxies are %v", parsed.proxies)
+		t.Errorf("got proxies %v", parsed.proxies)
 	}
 	if parsed.url != "https://acme.example/tenant" {
-		t.Errorf("url is %q", parsed.url)
+		t.Errorf("got url %q", parsed.url)
 	}
 }
 
@@ -208,7 +208,7 @@ func FuzzParseConfig(f *testing.F) {
 		parsed.origins.allows(origin)
 		for name, limits := range parsed.plans {
 			if limit := limits.Triage; name == "" || limit != nil && *limit < 0 {
-				t.Errorf("accepted the plan %q with %v", name, limit)
+				t.Errorf("accepted plan %q with limit %v", name, limit)
 			}
 		}
 		if parsed.page.Name == "" || len(parsed.delivery.AddressPolicy.AllowedPorts) == 0 {
@@ -230,7 +230,7 @@ func TestLoadConfigUnknownFields(t *testing.T) {
 		t.Errorf("in a cluster: got %v, error %v", s.config.Load(), err)
 	}
 	if want := `level=WARN msg="ignored unknown configuration fields" file=` + file + ` fields="[widgets (line 1)]"`; !strings.Contains(log.String(), want) {
-		t.Errorf("logged %s, want %s", log.String(), want)
+		t.Errorf("got log %s, want %s", log.String(), want)
 	}
 	o.Dev = true
 	if err := (&settings{}).loadConfig(o); err == nil || !strings.Contains(err.Error(), "--config: loading config: invalid configuration: unknown field widgets (line 1): check the spelling") {

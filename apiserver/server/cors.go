@@ -32,24 +32,24 @@ func newOriginSet(origins []string) (originSet, error) {
 	return set, nil
 }
 
-// allows reports whether pages of an origin, as given in the Origin header, may call the
+// allows reports whether an origin, as given in the Origin header, may call the
 // server.
 func (o originSet) allows(origin string) bool {
 	if o.allowAll {
 		return true
 	}
-	normal, err := configv1alpha1.NormalizeOrigin(origin)
-	return err == nil && o.origins[normal]
+	normalized, err := configv1alpha1.NormalizeOrigin(origin)
+	return err == nil && o.origins[normalized]
 }
 
 // isLoopbackOrigin reports whether an origin is served from the same machine on localhost
 // or 127.0.0.1, on any port.
 func isLoopbackOrigin(origin string) bool {
-	normal, err := configv1alpha1.NormalizeOrigin(origin)
+	normalized, err := configv1alpha1.NormalizeOrigin(origin)
 	if err != nil {
 		return false
 	}
-	_, hostport, _ := strings.Cut(normal, "://")
+	_, hostport, _ := strings.Cut(normalized, "://")
 	host, _, _ := strings.Cut(hostport, ":")
 	return host == "localhost" || host == "127.0.0.1"
 }

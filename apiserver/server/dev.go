@@ -16,8 +16,8 @@ const (
 	devApplicationKey = "dev-key"
 )
 
-// devBanner returns the message for developers: a call that works as printed, if --dev
-// created the application.
+// devBanner returns the startup message for developers. Its example call works as printed
+// if --dev created the application.
 func devBanner(s startInfo) string {
 	application := s.application
 	if application.ID == "" {
@@ -42,8 +42,8 @@ func pickExampleSymptom(r *model.Release) string {
 	best := model.ObservationIndex(model.None)
 	for _, i := range catalog.Observations(r, model.Symptom, adult) {
 		o := &r.Observations[i]
-		asked := o.Parent == model.None && o.Question.Length > 0 && o.Sex == model.BothSexes
-		if asked && (best == model.None || o.Links.Len() > r.Observations[best].Links.Len()) {
+		standalone := o.Parent == model.None && o.Question.Length > 0 && o.Sex == model.BothSexes
+		if standalone && (best == model.None || o.Links.Len() > r.Observations[best].Links.Len()) {
 			best = i
 		}
 	}

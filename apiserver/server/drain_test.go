@@ -122,7 +122,7 @@ func TestRollingReplacementUnderLoad(t *testing.T) {
 		eventually(t, "readiness fails", func() bool { return !isReady(r) })
 		balancer.remove(r)
 		if err := r.stop(); err != nil {
-			t.Errorf("a server ended with: %v", err)
+			t.Errorf("server exited with error: %v", err)
 		}
 		load.waitForProgress(t)
 	}
@@ -166,7 +166,7 @@ func newLoadGenerator(t *testing.T, a *testCA, address string, header ...string)
 				case err != nil:
 					l.fail(protocol + ": " + err.Error())
 				case got.status != http.StatusOK || got.protocol != want || !strings.Contains(got.body, "conditions"):
-					l.fail(got.protocol + " answered " + got.body)
+					l.fail(got.protocol + " response: " + got.body)
 				default:
 					l.responses[i].Add(1)
 				}
@@ -176,9 +176,9 @@ func newLoadGenerator(t *testing.T, a *testCA, address string, header ...string)
 	return l
 }
 
-func (l *loadGenerator) fail(what string) {
+func (l *loadGenerator) fail(message string) {
 	l.failed.Add(1)
-	l.firstFailure.CompareAndSwap(nil, &what)
+	l.firstFailure.CompareAndSwap(nil, &message)
 }
 
 // waitForProgress waits until every client has received more responses.
@@ -186,7 +186,7 @@ func (l *loadGenerator) waitForProgress(t *testing.T) {
 	t.Helper()
 	for i := range l.responses {
 		before := l.responses[i].Load()
-		eventually(t, "a client has more answers", func() bool { return l.responses[i].Load() >= before+10 || l.failed.Load() > 0 })
+		eventually(t, "every client has more responses", func() bool { return l.responses[i].Load() >= before+10 || l.failed.Load() > 0 })
 	}
 }
 
@@ -228,7 +228,7 @@ func startHeldRequest(t *testing.T, conn net.Conn, header ...string) *heldReques
 func (h *heldRequest) expect(want string) {
 	h.t.Helper()
 	if line, err := h.reader.ReadString('\n'); err != nil || !strings.HasPrefix(line, want) {
-		h.t.Fatalf("got %q, %v, expected %s", line, err, want)
+		h.t.Fatalf("got line %q, error %v, want %s", line, err, want)
 	}
 }
 
@@ -251,7 +251,7 @@ func TestShutdownWaitsForLongRequest(t *testing.T) {
 	}
 	long := startHeldRequest(t, conn, appHeaders("dev")...)
 	r.cancel()
-	eventually(t, "the server takes no more connections", func() bool {
+	eventually(t, "the server accepts no more connections", func() bool {
 		other, err := net.Dial("tcp", r.tenant)
 		if err == nil {
 			_ = other.Close()
@@ -260,6 +260,6 @@ func TestShutdownWaitsForLongRequest(t *testing.T) {
 	})
 	long.finish()
 	if err := r.stop(); err != nil {
-		t.Errorf("ended with %v", err)
+		t.Errorf("server exited with error: %v", err)
 	}
 }

@@ -23,8 +23,8 @@ func (p *process) setUpWebhooks() {
 	})
 }
 
-// deliverySettings returns where webhooks may be delivered. In development this includes
-// the same machine, on any port.
+// deliverySettings returns the delivery settings. In development they also allow loopback
+// addresses and any port.
 func (s *settings) deliverySettings() delivery.Settings {
 	settings := s.config.Load().delivery
 	settings.AddressPolicy.AllowLoopback, settings.AddressPolicy.AllowAnyPort = s.devMode, s.devMode

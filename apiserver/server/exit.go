@@ -9,8 +9,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-// exitCodeForeignDatabase is the exit code if the database belongs to another Instance, so
-// that operators can tell it from a server fault.
+// exitCodeForeignDatabase is the exit code if the database belongs to another Instance. It
+// lets the operator distinguish this error from a server fault.
 const exitCodeForeignDatabase = 3
 
 // An exitError is a fatal error with the exit code of the process.
@@ -34,12 +34,12 @@ func reportExit(err error, log string) error {
 	if err == nil {
 		return nil
 	}
-	// Do not create the file: it exists only in a container. A failed write is ignored.
+	// The file exists only in a container. Do not create it, and ignore failed writes.
 	if file, openErr := os.OpenFile(log, os.O_WRONLY|os.O_TRUNC, 0); openErr == nil {
 		_, _ = file.WriteString(err.Error())
 		_ = file.Close()
 	}
-	if foreign := (*storage.WrongOwnerError)(nil); errors.As(err, &foreign) {
+	if wrongOwner := (*storage.WrongOwnerError)(nil); errors.As(err, &wrongOwner) {
 		return &exitError{err, exitCodeForeignDatabase}
 	}
 	return err

@@ -171,25 +171,25 @@ func startServer(t testing.TB, c Command, edits ...func(*options)) *runningServe
 		t.Fatal(err)
 	}
 	r := &runningServer{done: make(chan error, 1), log: &logBuffer{}}
-	up := make(chan startInfo, 1)
+	started := make(chan startInfo, 1)
 	o.log = slog.New(slog.NewJSONHandler(r.log, nil))
-	o.onStarted = func(s startInfo) { up <- s }
+	o.onStarted = func(s startInfo) { started <- s }
 	for _, edit := range edits {
 		edit(&o)
 	}
-	ctx, end := context.WithCancel(context.Background())
-	r.cancel = end
+	ctx, cancel := context.WithCancel(context.Background())
+	r.cancel = cancel
 	go func() { r.done <- run(ctx, o) }()
 	select {
-	case r.startInfo = <-up:
+	case r.startInfo = <-started:
 	case err := <-r.done:
-		t.Fatalf("the server ended at once: %v", err)
+		t.Fatalf("server exited on startup: %v", err)
 	case <-time.After(testTimeout):
-		t.Fatal("the server does not start")
+		t.Fatal("server did not start in time")
 	}
 	t.Cleanup(func() {
 		if err := r.stop(); err != nil {
-			t.Errorf("the server ended with: %v\n%s", err, r.log)
+			t.Errorf("server exited with error: %v\n%s", err, r.log)
 		}
 	})
 	return r
@@ -227,15 +227,15 @@ func (l *logBuffer) String() string {
 	return l.text.String()
 }
 
-// eventually waits until a condition holds.
-func eventually(t testing.TB, what string, holds func() bool) {
+// eventually waits until a condition is met.
+func eventually(t testing.TB, what string, condition func() bool) {
 	t.Helper()
 	for end := time.Now().Add(testTimeout); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if holds() {
+		if condition() {
 			return
 		}
 	}
-	t.Fatalf("still not so: %s", what)
+	t.Fatalf("timed out waiting until %s", what)
 }
 
 // writeTenantFiles writes the files that a server without --dev needs, and returns its command.
@@ -275,7 +275,7 @@ type testResponse struct {
 	body     string
 	header   http.Header
 	protocol string
-	serial   int64 // of the certificate; zero over plain HTTP
+	serial   int64 // serial number of the certificate; zero over plain HTTP
 }
 
 // send sends a call as an application. Its body cannot be re-read, so that the client cannot
@@ -296,11 +296,11 @@ func send(client *http.Client, method, address, body string, header ...string) (
 	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return testResponse{}, err
 	}
-	a := testResponse{status: response.StatusCode, body: string(content), header: response.Header, protocol: response.Proto}
+	received := testResponse{status: response.StatusCode, body: string(content), header: response.Header, protocol: response.Proto}
 	if response.TLS != nil {
-		a.serial = response.TLS.PeerCertificates[0].SerialNumber.Int64()
+		received.serial = response.TLS.PeerCertificates[0].SerialNumber.Int64()
 	}
-	return a, nil
+	return received, nil
 }
 
 func mustSend(t testing.TB, client *http.Client, method, address, body string, header ...string) testResponse {

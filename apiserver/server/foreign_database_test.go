@@ -27,7 +27,7 @@ func TestForeignDatabase(t *testing.T) {
 	o.log = discardLogger
 	var foreign *storage.WrongOwnerError
 	if err := run(t.Context(), o); !errors.As(err, &foreign) || foreign.OwnerUID != "former" {
-		t.Errorf("ended with %v", err)
+		t.Errorf("run returned %v, want a WrongOwnerError", err)
 	}
 	writeFile(t, command.Config, "instance: {uid: present, adopts: [former]}")
 	if err := startServer(t, command).stop(); err != nil {

@@ -18,15 +18,15 @@ import (
 
 // newTenantHandler returns the handler of the tenant address.
 func (p *process) newTenantHandler() http.Handler {
-	authority := &identity.TokenIssuer{
+	tokenIssuer := &identity.TokenIssuer{
 		InstanceID: p.InstanceID, Issuer: p.publicURL,
 		Applications: p.settings.applications, SigningKeys: p.settings.signingKeys,
 	}
-	guessers := throttle.New(time.Now)
+	guessThrottle := throttle.New(time.Now)
 	return router.New(router.Options{
 		Models:          p.library,
 		Engine:          inference.New(),
-		Tokens:          authority,
+		Tokens:          tokenIssuer,
 		Feedback:        p.store,
 		Applications:    p.settings.applications,
 		Operations:      p.operations,
@@ -34,7 +34,7 @@ func (p *process) newTenantHandler() http.Handler {
 		Now:             time.Now,
 		AllowsOrigin:    p.settings.allowsOrigin,
 		TrustsProxy:     p.settings.trustsProxy,
-		Throttle:        guessers,
+		Throttle:        guessThrottle,
 		Draining:        p.draining.Load,
 		OnAuthenticated: connlimit.MarkAuthenticated,
 		Limiter:         p.limiter,
@@ -42,9 +42,9 @@ func (p *process) newTenantHandler() http.Handler {
 		Log:             p.log,
 		DocsApplication: p.docsApplication(),
 		LoopbackOnly:    p.Dev,
-		Page:            p.newPageHandler(authority, guessers),
+		Page:            p.newPageHandler(tokenIssuer, guessThrottle),
 		Guidance: guidance.New(guidance.Options{
-			TokenIssuer:        authority,
+			TokenIssuer:        tokenIssuer,
 			Operations:         p.operations,
 			Usage:              p.store,
 			Meter:              p.ledger,
@@ -57,14 +57,14 @@ func (p *process) newTenantHandler() http.Handler {
 			Scheme:             p.scheme(),
 			Now:                time.Now,
 			Limiter:            p.limiter,
-			Throttle:           guessers,
+			Throttle:           guessThrottle,
 			Log:                p.log,
 		}),
 	})
 }
 
-// publicURL returns the public URL of the instance: from the configuration, which may
-// change, or else from the flag; empty if neither is set.
+// publicURL returns the public URL of the instance from the configuration, which may
+// change, or from the flag. It is empty if neither is set.
 func (p *process) publicURL() string { return stringOr(p.settings.config.Load().url, p.InstanceURL) }
 
 // docsApplication returns the application that --dev creates, whose key is not secret.
@@ -100,5 +100,5 @@ func (p *process) checkReleases() (string, error) {
 	if names := p.releaseNames(); names != "" {
 		return names, nil
 	}
-	return "", errors.New("no release is open")
+	return "", errors.New("no releases loaded")
 }

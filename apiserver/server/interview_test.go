@@ -15,7 +15,7 @@ import (
 func decodeObject(t *testing.T, got testResponse) (object map[string]any) {
 	t.Helper()
 	if got.status != http.StatusOK {
-		t.Fatalf("answered %d: %s", got.status, got.body)
+		t.Fatalf("got status %d: %s", got.status, got.body)
 	}
 	if err := json.Unmarshal([]byte(got.body), &object); err != nil {
 		t.Fatalf("%s: %v", got.body, err)
@@ -44,7 +44,7 @@ func TestFeedbackSurvivesRestart(t *testing.T) {
 		body := `{"patient_intent_before": {"type": "not_sure"}, "patient_intent_after": ` + after + `}`
 		got := mustSend(t, newClient(t, a, "h2"), "POST", "https://"+r.tenant+"/v3/interviews/feedback", body, appHeaders("portal", append(header, "Interview-Id", interview)...)...)
 		if got.status != http.StatusOK || strings.TrimSpace(got.body) != "{}" {
-			t.Errorf("%s: answered %d: %s", interview, got.status, got.body)
+			t.Errorf("interview %s: got status %d: %s", interview, got.status, got.body)
 		}
 	}
 	report("first", `{"type": "unknown"}`)
@@ -57,16 +57,16 @@ func TestFeedbackSurvivesRestart(t *testing.T) {
 	r = startServer(t, command)
 	c, address := newClient(t, a, "h2"), "https://"+r.tenant
 	page := decodeObject(t, mustSend(t, c, "GET", address+"/api/mgp/v1/interviews/feedback", "", "Authorization", "Bearer "+fetchAccessToken(t, c, address)))
-	var said []string
+	var intents []string
 	for _, item := range page["items"].([]any) {
-		kept := item.(map[string]any)
-		said = append(said, kept["interview_id"].(string)+": "+kept["patient_intent_after"].(map[string]any)["type"].(string))
+		stored := item.(map[string]any)
+		intents = append(intents, stored["interview_id"].(string)+": "+stored["patient_intent_after"].(map[string]any)["type"].(string))
 	}
-	if got := strings.Join(said, ", "); got != "first: emergency_care, second: self_treatment_at_home" {
-		t.Errorf("kept %s", got)
+	if got := strings.Join(intents, ", "); got != "first: emergency_care, second: self_treatment_at_home" {
+		t.Errorf("got intents %s", got)
 	}
 	if self := page["self"].(string); !strings.HasPrefix(self, address+"/api/") {
-		t.Errorf("the link is %s, called was %s", self, address)
+		t.Errorf("got link %s, want an address under %s", self, address)
 	}
 }
 
@@ -80,9 +80,9 @@ func TestInterviewToken(t *testing.T) {
 	c, address := newClient(t, a, "h2"), "https://"+r.tenant
 	diagnosis := decodeObject(t, mustSend(t, c, "POST", address+"/v3/diagnosis",
 		strings.Replace(headacheBody, `{`, `{"include_condition_details": true, `, 1), appHeaders("portal")...))
-	token, given := diagnosis["interview_token"].(string)
-	if !given {
-		t.Fatalf("no interview token in %v", diagnosis)
+	token, ok := diagnosis["interview_token"].(string)
+	if !ok {
+		t.Fatalf("interview token not found in %v", diagnosis)
 	}
 	access := fetchAccessToken(t, c, address)
 	education := func(token string) int {
@@ -92,26 +92,26 @@ func TestInterviewToken(t *testing.T) {
 		token string
 		want  int
 	}{
-		"of the interview": {token, http.StatusNotFound}, // authorized, but the model has no articles
-		"of access":        {access, http.StatusForbidden},
-		"changed":          {token[:len(token)-4] + "AAAA", http.StatusForbidden},
+		"interview token": {token, http.StatusNotFound}, // authorized, but the model has no articles
+		"access token":    {access, http.StatusForbidden},
+		"modified token":  {token[:len(token)-4] + "AAAA", http.StatusForbidden},
 	} {
 		if got := education(test.token); got != test.want {
-			t.Errorf("the token %s: answered %d, expected %d", name, got, test.want)
+			t.Errorf("%s: got status %d, want %d", name, got, test.want)
 		}
 	}
 	if got := mustSend(t, c, "GET", address+"/api/mgp/v1/usage", "", "Authorization", "Bearer "+token); got.status != http.StatusUnauthorized {
-		t.Errorf("the token of an interview is let in elsewhere: %d %s", got.status, got.body)
+		t.Errorf("interview token in the guidance API: got status %d: %s", got.status, got.body)
 	}
 	writeFile(t, filepath.Join(command.SigningKeysDir, "second.pem"), newSigningKey(t))
-	eventually(t, "the second key is there", func() bool {
+	eventually(t, "the second key is published", func() bool {
 		return strings.Contains(mustSend(t, c, "GET", address+"/.well-known/jwks.json", "").body, `"second"`)
 	})
 	if got := education(token); got != http.StatusNotFound {
-		t.Errorf("while keys rotate: answered %d", got)
+		t.Errorf("during key rotation: got status %d, want 404", got)
 	}
 	if err := os.Remove(filepath.Join(command.SigningKeysDir, "first.pem")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "tokens of the first key are refused", func() bool { return education(token) == http.StatusForbidden })
+	eventually(t, "tokens of the first key are rejected", func() bool { return education(token) == http.StatusForbidden })
 }

@@ -19,7 +19,7 @@ func TestKeyRotationIsAudited(t *testing.T) {
 	r := startServer(t, command)
 	c, address := newClient(t, a, "h2"), "https://"+r.tenant
 	bearer := "Bearer " + fetchAccessToken(t, c, address)
-	turned := func() (acts []string) {
+	recordedActions := func() (actions []string) {
 		got := mustSend(t, c, "GET", address+"/api/mgp/v1/audit?resource=application_key", "", "Authorization", bearer)
 		var page struct {
 			Items []struct {
@@ -28,19 +28,19 @@ func TestKeyRotationIsAudited(t *testing.T) {
 			}
 		}
 		if err := json.Unmarshal([]byte(got.body), &page); err != nil {
-			t.Fatalf("answered %s: %v", got.body, err)
+			t.Fatalf("got body %s: %v", got.body, err)
 		}
 		for _, record := range page.Items {
-			acts = append(acts, record.Action+" "+record.ResourceID)
+			actions = append(actions, record.Action+" "+record.ResourceID)
 		}
-		return acts
+		return actions
 	}
-	// The first keys seen are not recorded, so keep changing keys until changes are.
+	// The initial keys are not recorded, so keep changing keys until a change is recorded.
 	keys := []string{"portal-key"}
 	for _, want := range []string{"create portal", "delete portal"} {
-		for try := 0; !slices.Contains(turned(), want); try++ {
+		for try := 0; !slices.Contains(recordedActions(), want); try++ {
 			if try == 100 {
-				t.Fatalf("recorded %v, want %s", turned(), want)
+				t.Fatalf("got audit records %v, want %s", recordedActions(), want)
 			}
 			if try%10 == 0 {
 				keys = append(keys, fmt.Sprintf("key-%d", len(keys)))

@@ -50,7 +50,7 @@ func startLimitedProcess(t *testing.T, c Command, memory uint64) *limitedProcess
 		"--signing-keys-dir="+c.SigningKeysDir, "--keysets-dir="+c.KeysetsDir, "--config="+c.Config, "--instance-id="+c.InstanceID,
 		"--models="+c.Models, "--data-dir="+c.DataDir, "--drain=0s")
 	p.command.Env = append(os.Environ(), fmt.Sprintf("GOMEMLIMIT=%d", memory/5*4))
-	said, err := p.command.StderrPipe()
+	stderr, err := p.command.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,25 +61,25 @@ func startLimitedProcess(t *testing.T, c Command, memory uint64) *limitedProcess
 	if err := unix.Prlimit(p.command.Process.Pid, unix.RLIMIT_DATA, limit, nil); err != nil {
 		t.Fatalf("limiting the memory of the server: %v", err)
 	}
-	listens := make(chan struct{})
+	listening := make(chan struct{})
 	go func() {
-		p.readLog(said, listens)
+		p.readLog(stderr, listening)
 		p.exited <- p.command.Wait()
 	}()
 	select {
-	case <-listens:
+	case <-listening:
 	case err := <-p.exited:
-		t.Fatalf("the server ended at once: %v\n%s", err, p.log)
+		t.Fatalf("server exited on startup: %v\n%s", err, p.log)
 	case <-time.After(testTimeout):
-		t.Fatalf("the server does not start:\n%s", p.log)
+		t.Fatalf("server did not start in time:\n%s", p.log)
 	}
 	t.Cleanup(func() { p.stop(t) })
 	return p
 }
 
 // readLog keeps the server's log, except for requests, and reads its addresses from it.
-func (p *limitedProcess) readLog(said io.Reader, listens chan<- struct{}) {
-	lines := bufio.NewScanner(said)
+func (p *limitedProcess) readLog(stderr io.Reader, listening chan<- struct{}) {
+	lines := bufio.NewScanner(stderr)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
 		var line struct{ Msg, Listen, Admin string }
@@ -89,7 +89,7 @@ func (p *limitedProcess) readLog(said io.Reader, listens chan<- struct{}) {
 		_, _ = p.log.Write(append(lines.Bytes(), '\n'))
 		if line.Msg == "server started" {
 			p.tenant, p.admin = line.Listen, line.Admin
-			close(listens)
+			close(listening)
 		}
 	}
 }
@@ -97,15 +97,15 @@ func (p *limitedProcess) readLog(said io.Reader, listens chan<- struct{}) {
 // stop ends the server and checks that it exits cleanly.
 func (p *limitedProcess) stop(t *testing.T) {
 	t.Helper()
-	_ = p.command.Process.Signal(syscall.SIGTERM) // it may have ended
+	_ = p.command.Process.Signal(syscall.SIGTERM) // may have exited already
 	select {
 	case err := <-p.exited:
 		if err != nil {
-			t.Errorf("the server ended with: %v\n%s", err, p.log)
+			t.Errorf("server exited with error: %v\n%s", err, p.log)
 		}
 	case <-time.After(testTimeout):
 		_ = p.command.Process.Kill()
-		t.Errorf("the server does not end: %v\n%s", <-p.exited, p.log)
+		t.Errorf("server did not stop in time: %v\n%s", <-p.exited, p.log)
 	}
 }
 
@@ -114,7 +114,7 @@ func (p *limitedProcess) peakMemory(t *testing.T) uint64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
 	if err != nil {
-		t.Fatalf("the server is gone: %v\n%s", err, p.log)
+		t.Fatalf("reading the process status: %v\n%s", err, p.log)
 	}
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")
 	var kilobytes uint64

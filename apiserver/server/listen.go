@@ -17,10 +17,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/server/drain"
 )
 
-// Limits on what a client may send, and how long it may take, before its request is
-// handled. Responses take milliseconds; the rest is for the client's connection. A body
-// must arrive within readTimeout, so that no client holds its share of the body budget
-// for long.
+// Limits on the size and duration of requests. Responses take milliseconds; the timeouts
+// allow for slow connections. A body must arrive within readTimeout, so that no client
+// holds a share of the body budget for long.
 const (
 	readHeaderTimeout = 10 * time.Second
 	readTimeout       = 15 * time.Second
@@ -29,7 +28,7 @@ const (
 	maxHeaderBytes    = 8 << 10
 )
 
-// Buffers for unread bodies on an HTTP/2 connection: 64 KiB per stream, which is more
+// Buffers for unread bodies of an HTTP/2 connection: 64 KiB per stream, which is more
 // than any interview needs, and twice that for all streams together.
 const (
 	maxStreamBuffer     = 64 << 10
@@ -43,8 +42,8 @@ type listeningServer struct {
 	connections *drain.Connections // nil over plain HTTP
 }
 
-// newHTTPServer returns a server with these limits. It does not log client errors such as
-// failed handshakes.
+// newHTTPServer returns a server with these limits. It logs client errors such as
+// failed handshakes at debug level only.
 func newHTTPServer(handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           handler,
@@ -110,7 +109,7 @@ func (l *listeningServer) stop() error {
 	}
 	err := shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return errors.Join(fmt.Errorf("requests on %s were still in flight after %s", l.address(), shutdownTimeout), l.server.Close())
+		return errors.Join(fmt.Errorf("shutting down %s: requests still in flight after %s", l.address(), shutdownTimeout), l.server.Close())
 	}
 	return err
 }

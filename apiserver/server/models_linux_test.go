@@ -42,7 +42,7 @@ func TestReleaseReplacementUnderLoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The server cuts a request off after readTimeout, so nothing slow happens while it is held.
+	// The server aborts a request after readTimeout, so do nothing slow while one is held.
 	last := startHeldRequest(t, conn, appHeaders("portal", "Model", "service-en-us")...)
 
 	newer := writeRelease(t, directory, "service-en-us", versionNovember, "Hue")
@@ -61,12 +61,12 @@ func TestReleaseReplacementUnderLoad(t *testing.T) {
 	}
 	for path, want := range map[string]bool{british: true, older: true, newer: true} {
 		if isMapped(t, path) != want {
-			t.Errorf("%s is in memory: %v, while a request still has the older one", path, !want)
+			t.Errorf("%s is mapped: %v, want %v while a request uses the old release", path, !want, want)
 		}
 	}
 	last.finish()
 	if !served("service-en", versionMay, "Colour")() {
-		t.Error("the other model changed")
+		t.Error("the other model was replaced")
 	}
 	progress()
 	eventually(t, "the older release is unmapped", func() bool { return !isMapped(t, older) })
@@ -74,6 +74,6 @@ func TestReleaseReplacementUnderLoad(t *testing.T) {
 	english.stop(t)
 	american.stop(t)
 	if !isMapped(t, british) || !isMapped(t, newer) {
-		t.Error("what is served is not in memory")
+		t.Error("a served release is not mapped")
 	}
 }

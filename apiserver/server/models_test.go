@@ -26,11 +26,11 @@ func TestModelHeaderSelectsModel(t *testing.T) {
 		}
 		got := mustSend(t, c, "GET", "http://"+r.tenant+"/v3/symptoms/s_1?age.value=30", "", header...)
 		if refused := strings.HasPrefix(want, "serves"); refused != (got.status == 400) || !strings.Contains(got.body, want) {
-			t.Errorf("Model %q: answered %d %s", id, got.status, got.body)
+			t.Errorf("model %q: got status %d: %s", id, got.status, got.body)
 		}
 	}
 	ready := mustSend(t, c, "GET", "http://"+r.admin+"/readyz?verbose", "")
 	if want := "service-en@" + versionNovember + " service-en-us@" + versionNovember; !strings.Contains(ready.body, want) {
-		t.Errorf("/readyz says %s", ready.body)
+		t.Errorf("GET /readyz: got body %s, want it to contain %s", ready.body, want)
 	}
 }

@@ -21,30 +21,30 @@ func TestInvalidNotificationSettingsDoNotBlockStart(t *testing.T) {
 	})
 	c := newPlainClient(t)
 	if got := mustSend(t, c, "POST", "http://"+r.tenant+"/v3/diagnosis", headacheBody, appHeaders("dev")...); got.status != 200 {
-		t.Errorf("/v3 answered %d", got.status)
+		t.Errorf("got status %d from /v3, want 200", got.status)
 	}
 	metrics := func() string { return mustSend(t, c, "GET", "http://"+r.admin+"/metrics", "").body }
 	const refused = `anamnesis_config_reloads_total{outcome="refused",source="smtp"} 1`
 	if got := metrics(); !strings.Contains(got, refused) || strings.Contains(got, `source="sms"`) {
-		t.Error("the metrics do not say that settings are wrong")
+		t.Error("metrics do not report only the rejected email settings")
 	}
-	for _, needed := range []string{"smtp.from: expected an address", "smtp.password: expected username and password, or neither", "--notifications-dir"} {
-		if !strings.Contains(r.log.String(), needed) {
-			t.Errorf("the log does not say %q: %s", needed, r.log)
+	for _, want := range []string{"smtp.from: expected an address", "smtp.password: expected username and password, or neither", "--notifications-dir"} {
+		if !strings.Contains(r.log.String(), want) {
+			t.Errorf("log does not contain %q: %s", want, r.log)
 		}
 	}
 	writeFile(t, filepath.Join(directory, "smtp.username"), "me")
 	writeFile(t, filepath.Join(directory, "smtp.from"), "no-reply@acme.example")
-	eventually(t, "the settings are in use", func() bool {
+	eventually(t, "the settings are applied", func() bool {
 		return strings.Contains(metrics(), `anamnesis_config_reloads_total{outcome="applied",source="smtp"} 1`)
 	})
 	if err := os.RemoveAll(directory); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the settings are gone", func() bool {
+	eventually(t, "the settings are removed", func() bool {
 		return strings.Contains(metrics(), `anamnesis_config_reloads_total{outcome="applied",source="smtp"} 2`)
 	})
 	if strings.Contains(r.log.String(), "my-secret") {
-		t.Errorf("the log contains the password: %s", r.log)
+		t.Errorf("log contains the password: %s", r.log)
 	}
 }

@@ -40,19 +40,19 @@ type startInfo struct {
 	application   docs.Application
 }
 
-// resolveOptions validates the flags. The environment locates the developer's home
-// directory. Models stays empty if the embedded content is to be served.
-func (c *Command) resolveOptions(environment func(string) string) (options, error) {
+// resolveOptions validates the flags and applies defaults. It reads the developer's home
+// directory with getenv. Models stays empty to serve the embedded content.
+func (c *Command) resolveOptions(getenv func(string) string) (options, error) {
 	o := options{Command: *c, newStore: open.New}
 	var err error
 	if o.modelSelectors, err = parseModelSelectors(c.Model); err != nil {
 		return options{}, err
 	}
-	fill := o.completeProduction
+	setDefaults := o.completeProduction
 	if c.Dev {
-		fill = func() error { return o.completeDevelopment(environment) }
+		setDefaults = func() error { return o.completeDevelopment(getenv) }
 	}
-	err = errors.Join(fill(), o.validate())
+	err = errors.Join(setDefaults(), o.validate())
 	if err != nil {
 		return options{}, err
 	}
@@ -85,7 +85,7 @@ func parseModelSelectors(texts []string) ([]model.ReleaseRef, error) {
 // the server open or without an identity.
 func (o *options) completeProduction() error {
 	var missing []error
-	for _, needed := range []struct{ flag, value, remedy string }{
+	for _, required := range []struct{ flag, value, remedy string }{
 		{"--tls-cert-file", o.TLSCertFile, "provide a PEM certificate"},
 		{"--tls-key-file", o.TLSKeyFile, "provide the PEM key of the certificate"},
 		{"--credentials-dir", o.CredentialsDir, `provide a directory with a file such as portal.json: {"id": "portal", "key": "...", "scopes": ["knowledge:read"]}`},
@@ -93,8 +93,8 @@ func (o *options) completeProduction() error {
 		{"--keysets-dir", o.KeysetsDir, "provide a directory with two cleartext Tink keysets: encryption.json (AES256_GCM) and lookup.json (HMAC_SHA256_PRF)"},
 		{"--instance-id", o.InstanceID, "provide the id of the tenant, such as acme"},
 	} {
-		if needed.value == "" {
-			missing = append(missing, fmt.Errorf("%s is missing: %s", needed.flag, needed.remedy))
+		if required.value == "" {
+			missing = append(missing, fmt.Errorf("%s is missing: %s", required.flag, required.remedy))
 		}
 	}
 	if missing != nil {
@@ -109,7 +109,7 @@ func (o *options) completeProduction() error {
 }
 
 // completeDevelopment applies the defaults of --dev.
-func (o *options) completeDevelopment(environment func(string) string) error {
+func (o *options) completeDevelopment(getenv func(string) string) error {
 	if o.TLSCertFile != "" || o.TLSKeyFile != "" {
 		return errors.New("--dev serves plain HTTP: remove --tls-cert-file and --tls-key-file, or --dev")
 	}
@@ -118,12 +118,12 @@ func (o *options) completeDevelopment(environment func(string) string) error {
 	o.InstanceID = stringOr(o.InstanceID, "demo")
 	for _, address := range []string{o.Listen, o.AdminListen} {
 		if host, _, err := net.SplitHostPort(address); err == nil && !isLoopback(host) {
-			return fmt.Errorf("%s is not a loopback address: --dev serves without encryption and with a known key, so use an address such as 127.0.0.1:8080", address)
+			return fmt.Errorf("%s is not a loopback address: --dev serves plain HTTP with a well-known key; use an address such as 127.0.0.1:8080", address)
 		}
 	}
 	if o.DataDir == "" && (o.Database == "" || o.KeysetsDir == "") {
 		var err error
-		o.DataDir, err = userDataDir(environment)
+		o.DataDir, err = userDataDir(getenv)
 		return err
 	}
 	return nil
@@ -131,36 +131,36 @@ func (o *options) completeDevelopment(environment func(string) string) error {
 
 // userDataDir returns the user's data directory according to the XDG Base Directory
 // specification.
-func userDataDir(environment func(string) string) (string, error) {
-	if xdg := environment("XDG_DATA_HOME"); filepath.IsAbs(xdg) {
+func userDataDir(getenv func(string) string) (string, error) {
+	if xdg := getenv("XDG_DATA_HOME"); filepath.IsAbs(xdg) {
 		return filepath.Join(xdg, "anamnesis"), nil
 	}
-	if home := environment("HOME"); filepath.IsAbs(home) {
+	if home := getenv("HOME"); filepath.IsAbs(home) {
 		return filepath.Join(home, ".local", "share", "anamnesis"), nil
 	}
-	return "", errors.New("no home directory for the database: set HOME or --data-dir")
+	return "", errors.New("home directory for the database not found: set HOME or --data-dir")
 }
 
 var instanceIDPattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$`)
 
 // validate rejects values that are invalid in every mode.
 func (o *options) validate() error {
-	var wrong []error
+	var errs []error
 	for _, listen := range []struct{ flag, address string }{{"--listen", o.Listen}, {"--admin-listen", o.AdminListen}} {
 		if _, port, err := net.SplitHostPort(listen.address); err != nil || port == "" {
-			wrong = append(wrong, fmt.Errorf("%s %q: expected host:port or :port", listen.flag, listen.address))
+			errs = append(errs, fmt.Errorf("invalid %s %q: expected host:port or :port", listen.flag, listen.address))
 		}
 	}
 	if o.InstanceID != "" && !instanceIDPattern.MatchString(o.InstanceID) {
-		wrong = append(wrong, fmt.Errorf("--instance-id %q: expected lowercase letters, digits, - and ., such as acme", o.InstanceID))
+		errs = append(errs, fmt.Errorf("invalid --instance-id %q: expected lowercase letters, digits, - and ., such as acme", o.InstanceID))
 	}
 	if _, err := configv1alpha1.ParseURL(o.InstanceURL); err != nil {
-		wrong = append(wrong, fmt.Errorf("--instance-url: %w", err))
+		errs = append(errs, fmt.Errorf("--instance-url: %w", err))
 	}
 	if o.Drain != nil && *o.Drain < 0 {
-		wrong = append(wrong, fmt.Errorf("--drain %s: expected a duration such as 10s, or 0s", *o.Drain))
+		errs = append(errs, fmt.Errorf("invalid --drain %s: expected a duration such as 10s, or 0s", *o.Drain))
 	}
-	return errors.Join(wrong...)
+	return errors.Join(errs...)
 }
 
 // usesEmbeddedDatabase reports whether storage is a SQLite file of this process.
@@ -171,9 +171,9 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-func stringOr(value, otherwise string) string {
+func stringOr(value, fallback string) string {
 	if value == "" {
-		return otherwise
+		return fallback
 	}
 	return value
 }

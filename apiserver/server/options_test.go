@@ -85,20 +85,20 @@ func TestDataDirIsCreated(t *testing.T) {
 	for name, test := range map[string]struct {
 		command Command
 		dir     string
-		made    bool
+		exists  bool
 	}{
-		"of the user":        {Command{Dev: true}, home + "/.local/share/anamnesis", true},
-		"given":              {productionCommand(home + "/given"), home + "/given", true},
-		"database elsewhere": {editedCommand(productionCommand(home+"/unused"), func(c *Command) { c.Database = "postgres://u@h/d" }), home + "/unused", false},
+		"default in development": {Command{Dev: true}, home + "/.local/share/anamnesis", true},
+		"set by flag":            {productionCommand(home + "/given"), home + "/given", true},
+		"external database":      {editedCommand(productionCommand(home+"/unused"), func(c *Command) { c.Database = "postgres://u@h/d" }), home + "/unused", false},
 	} {
 		if _, err := test.command.resolveOptions(fakeEnv(home)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		info, err := os.Stat(test.dir)
-		if made := err == nil; made != test.made {
-			t.Errorf("%s: %s is made: %v, expected %v", name, test.dir, made, test.made)
-		} else if made && info.Mode().Perm() != 0o700 {
-			t.Errorf("%s: %s has the mode %v", name, test.dir, info.Mode())
+		if exists := err == nil; exists != test.exists {
+			t.Errorf("%s: directory %s exists: %v, want %v", name, test.dir, exists, test.exists)
+		} else if exists && info.Mode().Perm() != 0o700 {
+			t.Errorf("%s: directory %s has mode %v, want 0700", name, test.dir, info.Mode())
 		}
 	}
 }
@@ -115,7 +115,7 @@ func TestUserDataDir(t *testing.T) {
 		values := map[string]string{"XDG_DATA_HOME": test.xdg, "HOME": test.home}
 		got, err := userDataDir(func(name string) string { return values[name] })
 		if got != test.want || (err != nil) != (test.want == "") {
-			t.Errorf("XDG_DATA_HOME=%s HOME=%s: got %q, %v", test.xdg, test.home, got, err)
+			t.Errorf("XDG_DATA_HOME=%s HOME=%s: got %q, error %v", test.xdg, test.home, got, err)
 		}
 	}
 }
@@ -127,14 +127,14 @@ func TestDrain(t *testing.T) {
 		command Command
 		want    time.Duration
 	}{
-		"serving":     {productionCommand(home), 10 * time.Second},
+		"production":  {productionCommand(home), 10 * time.Second},
 		"development": {Command{Dev: true}, 0},
-		"none":        {editedCommand(productionCommand(home), func(c *Command) { c.Drain = new(time.Duration(0)) }), 0},
-		"given":       {Command{Dev: true, Drain: new(3 * time.Second)}, 3 * time.Second},
+		"disabled":    {editedCommand(productionCommand(home), func(c *Command) { c.Drain = new(time.Duration(0)) }), 0},
+		"set by flag": {Command{Dev: true, Drain: new(3 * time.Second)}, 3 * time.Second},
 	} {
 		got, err := test.command.resolveOptions(fakeEnv(home))
 		if err != nil || got.drainPeriod != test.want {
-			t.Errorf("%s: got %v, %v, expected %v", name, got.drainPeriod, err, test.want)
+			t.Errorf("%s: got drain period %v, error %v, want %v", name, got.drainPeriod, err, test.want)
 		}
 	}
 }
@@ -148,39 +148,39 @@ func TestOptionsValidation(t *testing.T) {
 		command Command
 		want    []string
 	}{
-		"nothing": {Command{}, []string{
+		"no flags": {Command{}, []string{
 			"--tls-cert-file is missing: provide a PEM certificate", "--tls-key-file is missing: provide the PEM key",
 			"--credentials-dir is missing: provide a directory", "--signing-keys-dir is missing: provide a directory",
 			"openssl genpkey -algorithm ed25519", "--instance-id is missing: provide the id", "or use --dev",
 		}},
-		"no key": {editedCommand(productionCommand(home), func(c *Command) { c.TLSKeyFile = "" }), []string{"--tls-key-file is missing"}},
-		"a certificate in development": {Command{Dev: true, TLSCertFile: "/tls.crt"},
+		"no TLS key": {editedCommand(productionCommand(home), func(c *Command) { c.TLSKeyFile = "" }), []string{"--tls-key-file is missing"}},
+		"certificate in development": {Command{Dev: true, TLSCertFile: "/tls.crt"},
 			[]string{"--dev serves plain HTTP: remove --tls-cert-file"}},
-		"open in development":              {Command{Dev: true, Listen: ":8080"}, []string{":8080 is not a loopback address", "127.0.0.1:8080"}},
-		"open to all in development":       {Command{Dev: true, Listen: "0.0.0.0:8080"}, []string{"0.0.0.0:8080 is not a loopback"}},
-		"open to a network in development": {Command{Dev: true, Listen: "192.168.0.1:80"}, []string{"192.168.0.1:80 is not a loopback"}},
-		"admin open in development":        {Command{Dev: true, AdminListen: ":8081"}, []string{":8081 is not a loopback"}},
-		"a port alone":                     {editedCommand(productionCommand(home), func(c *Command) { c.Listen = "8443" }), []string{`--listen "8443": expected host:port or :port`}},
-		"no port":                          {editedCommand(productionCommand(home), func(c *Command) { c.AdminListen = "127.0.0.1:" }), []string{`--admin-listen "127.0.0.1:": expected`}},
-		"an id with spaces":                {editedCommand(productionCommand(home), func(c *Command) { c.InstanceID = "Acme Inc" }), []string{`--instance-id "Acme Inc": expected lowercase letters`}},
-		"an address without scheme":        {editedCommand(productionCommand(home), func(c *Command) { c.InstanceURL = "acme.example" }), []string{`--instance-url: invalid instance URL "acme.example": expected`}},
-		"an address with a query":          {editedCommand(productionCommand(home), func(c *Command) { c.InstanceURL = "https://acme.example?x=1" }), []string{"--instance-url"}},
-		"a drain back in time":             {editedCommand(productionCommand(home), func(c *Command) { c.Drain = new(-time.Second) }), []string{"--drain -1s: expected a duration"}},
-		"a model that is none":             {editedCommand(productionCommand(home), func(c *Command) { c.Model = []string{"service-en", "Service_de"} }), []string{`--model: invalid model "Service_de": expected an id such as`}},
-		"no home":                          {Command{Dev: true}, []string{"set HOME or --data-dir"}},
-		"a data directory that is a file":  {editedCommand(productionCommand(filepath.Join(home, "file", "data")), func(*Command) {}), []string{"--data-dir"}},
-		"several": {editedCommand(productionCommand(home), func(c *Command) { c.Listen, c.InstanceID, c.TLSCertFile = "x", "X", "" }),
+		"all addresses in development":    {Command{Dev: true, Listen: ":8080"}, []string{":8080 is not a loopback address", "127.0.0.1:8080"}},
+		"wildcard address in development": {Command{Dev: true, Listen: "0.0.0.0:8080"}, []string{"0.0.0.0:8080 is not a loopback"}},
+		"network address in development":  {Command{Dev: true, Listen: "192.168.0.1:80"}, []string{"192.168.0.1:80 is not a loopback"}},
+		"admin address in development":    {Command{Dev: true, AdminListen: ":8081"}, []string{":8081 is not a loopback"}},
+		"listen address without colon":    {editedCommand(productionCommand(home), func(c *Command) { c.Listen = "8443" }), []string{`invalid --listen "8443": expected host:port or :port`}},
+		"listen address without port":     {editedCommand(productionCommand(home), func(c *Command) { c.AdminListen = "127.0.0.1:" }), []string{`invalid --admin-listen "127.0.0.1:": expected`}},
+		"instance id with spaces":         {editedCommand(productionCommand(home), func(c *Command) { c.InstanceID = "Acme Inc" }), []string{`invalid --instance-id "Acme Inc": expected lowercase letters`}},
+		"URL without scheme":              {editedCommand(productionCommand(home), func(c *Command) { c.InstanceURL = "acme.example" }), []string{`--instance-url: invalid instance URL "acme.example": expected`}},
+		"URL with query":                  {editedCommand(productionCommand(home), func(c *Command) { c.InstanceURL = "https://acme.example?x=1" }), []string{"--instance-url"}},
+		"negative drain period":           {editedCommand(productionCommand(home), func(c *Command) { c.Drain = new(-time.Second) }), []string{"invalid --drain -1s: expected a duration"}},
+		"invalid model id":                {editedCommand(productionCommand(home), func(c *Command) { c.Model = []string{"service-en", "Service_de"} }), []string{`--model: invalid model "Service_de": expected an id such as`}},
+		"no home directory":               {Command{Dev: true}, []string{"set HOME or --data-dir"}},
+		"data directory below a file":     {editedCommand(productionCommand(filepath.Join(home, "file", "data")), func(*Command) {}), []string{"--data-dir"}},
+		"several errors": {editedCommand(productionCommand(home), func(c *Command) { c.Listen, c.InstanceID, c.TLSCertFile = "x", "X", "" }),
 			[]string{"--listen", "--instance-id", "--tls-cert-file"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := test.command.resolveOptions(func(string) string { return "" })
 			if err == nil {
-				t.Fatal("accepted")
+				t.Fatal("got no error, want one")
 			}
 			for _, want := range test.want {
 				if !strings.Contains(err.Error(), want) {
-					t.Errorf("got %q, expected to read %q", err, want)
+					t.Errorf("got error %q, want it to contain %q", err, want)
 				}
 			}
 		})
@@ -217,11 +217,11 @@ func TestFlagsHaveEnvVars(t *testing.T) {
 			t.Errorf("--%s (-want +got)\n%s", flag.Name, diff)
 		}
 		if flag.Help == "" {
-			t.Errorf("--%s is not explained", flag.Name)
+			t.Errorf("--%s has no help text", flag.Name)
 		}
 	}
 	if fields := reflect.TypeFor[Command]().NumField(); flags != fields {
-		t.Errorf("%d flags for %d fields", flags, fields)
+		t.Errorf("got %d flags for %d fields", flags, fields)
 	}
 }
 
@@ -269,7 +269,7 @@ func TestLogLevel(t *testing.T) {
 			log.Warn("w")
 			log.Error("e")
 			if got := strings.Count(written.String(), "\n"); got != want {
-				t.Errorf("level %q, %v: %d records are written, expected %d:\n%s", level, mode, got, want, &written)
+				t.Errorf("level %q, %v: got %d records, want %d:\n%s", level, mode, got, want, &written)
 			}
 		}
 	}
@@ -283,6 +283,6 @@ func TestInvalidLogLevel(t *testing.T) {
 	}
 	want := `--log-level must be one of "debug","info","warn","error" but got "loud"`
 	if _, err := parser.Parse([]string{"--log-level=loud"}); err == nil || err.Error() != want {
-		t.Errorf("got %v, expected %s", err, want)
+		t.Errorf("got error %v, want %s", err, want)
 	}
 }

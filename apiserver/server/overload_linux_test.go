@@ -31,14 +31,14 @@ func TestServerSurvivesOverload(t *testing.T) {
 	writeFile(t, filepath.Join(directory, "credentials/kiosk.json"), `{"id": "kiosk", "key": "kiosk-key", "scopes": ["knowledge:read"]}`)
 	light, heavy := syntheticBodies(t, command.Models)
 	server := startLimitedProcess(t, command, podMemoryLimit)
-	t.Logf("before: at most %d MiB resident", server.peakMemory(t)>>20)
+	t.Logf("peak memory before the attacks: %d MiB", server.peakMemory(t)>>20)
 
 	clients := make([]*http.Client, 4)
 	for i := range clients {
 		clients[i] = newClient(t, a, []string{"h2", "http/1.1"}[i%2])
 		expectEventuallyServed(t, clients[i], server, light[0])
 	}
-	ctx, end := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(t.Context())
 	s := &overload{address: server.tenant, ca: a}
 	s.start(ctx, 16, requestHeavyAssessments(heavy))
 	s.start(ctx, 8, requestHeavyAssessments([]string{light[0], oversizedEvidence, oversizedEvidence, oversizedEvidence, oversizedEvidence}))
@@ -60,18 +60,18 @@ func TestServerSurvivesOverload(t *testing.T) {
 	others.Go(func() {
 		for range 8 {
 			if got, err := send(newPlainClient(t), "GET", "http://"+server.admin+"/livez", ""); err != nil || got.status != http.StatusOK {
-				t.Errorf("/livez answered %d, %v", got.status, err)
+				t.Errorf("GET /livez: got status %d, error %v", got.status, err)
 			}
 		}
 	})
 	others.Wait()
-	end()
+	cancel()
 	s.attackers.Wait()
 
 	peak := server.peakMemory(t)
-	t.Logf("besieged: at most %d MiB resident of %d", peak>>20, podMemoryLimit>>20)
+	t.Logf("peak memory during the attacks: %d of %d MiB", peak>>20, podMemoryLimit>>20)
 	if peak > podMemoryLimit {
-		t.Errorf("the server had %d bytes of memory, more than a pod's %d", peak, podMemoryLimit)
+		t.Errorf("peak memory is %d bytes, want at most the pod limit of %d", peak, podMemoryLimit)
 	}
 }
 
@@ -92,21 +92,21 @@ func expectEventuallyServed(t *testing.T, c *http.Client, server *limitedProcess
 		got, err := send(c, "POST", "https://"+server.tenant+"/v3/diagnosis", body, appHeaders("kiosk")...)
 		switch {
 		case err != nil:
-			t.Errorf("another client's call: %v\n%s", err, server.log)
+			t.Errorf("call of an ordinary client: %v\n%s", err, server.log)
 			return
 		case got.status == http.StatusOK:
 			return
 		case got.status != http.StatusServiceUnavailable:
-			t.Errorf("another client's call: got status %d: %s", got.status, got.body)
+			t.Errorf("call of an ordinary client: got status %d: %s", got.status, got.body)
 			return
 		}
 		seconds, err := strconv.Atoi(got.header.Get("Retry-After"))
 		if err != nil {
-			t.Errorf("a 503 without when to come back: %v", got.header)
+			t.Errorf("503 response without a valid Retry-After: %v", got.header)
 		}
 		time.Sleep(time.Duration(seconds) * time.Second)
 	}
-	t.Error("another client's call was rejected until the timeout")
+	t.Error("calls of an ordinary client were rejected until the timeout")
 }
 
 // syntheticBodies replaces the releases with one the size of a full catalog, and returns calls

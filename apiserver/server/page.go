@@ -16,12 +16,12 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
 
-// newPageHandler returns the handler of the patients' pages.
-func (p *process) newPageHandler(sessions page.Sessions, guessers *throttle.Throttle) http.Handler {
+// newPageHandler returns the handler of the patient pages.
+func (p *process) newPageHandler(sessions page.Sessions, guessThrottle *throttle.Throttle) http.Handler {
 	options := page.Options{
 		Surveys: p.surveys, Users: p.users, Sessions: sessions, Content: p.pageContent,
 		Theme: func() *page.Branding { return &p.settings.config.Load().page },
-		Now:   time.Now, Limiter: p.limiter, Throttle: guessers, Log: p.log,
+		Now:   time.Now, Limiter: p.limiter, Throttle: guessThrottle, Log: p.log,
 	}
 	if p.Dev {
 		options.CreateDemoSurvey = p.createDemoSurvey
@@ -29,21 +29,21 @@ func (p *process) newPageHandler(sessions page.Sessions, guessers *throttle.Thro
 	return page.New(options)
 }
 
-// devPrincipal creates the demo surveys in development.
+// devPrincipal is the principal that creates demo surveys in development.
 var devPrincipal = identity.Principal{Actor: audit.Actor{Application: devApplicationID}}
 
 // createDemoSurvey creates a user, a patient and a survey.
-func (p *process) createDemoSurvey(ctx context.Context, wanted page.DemoSurvey) (identity.Session, error) {
+func (p *process) createDemoSurvey(ctx context.Context, demo page.DemoSurvey) (identity.Session, error) {
 	user, err := p.users.CreateUser(ctx, devPrincipal, record.Contact{})
 	if err != nil {
 		return identity.Session{}, err
 	}
-	patient, err := p.users.CreatePatient(ctx, devPrincipal, record.Patient{UserID: user.ID, Dependent: wanted.Dependent, Age: wanted.Age})
+	patient, err := p.users.CreatePatient(ctx, devPrincipal, record.Patient{UserID: user.ID, Dependent: demo.Dependent, Age: demo.Age})
 	if err != nil {
 		return identity.Session{}, err
 	}
-	made, err := p.surveys.Create(ctx, devPrincipal, service.CreateRequest{
-		PatientID: patient.ID, AcceptLanguage: wanted.AcceptLanguage, CreateOptions: flow.CreateOptions{Type: string(wanted.Type)},
+	survey, err := p.surveys.Create(ctx, devPrincipal, service.CreateRequest{
+		PatientID: patient.ID, AcceptLanguage: demo.AcceptLanguage, CreateOptions: flow.CreateOptions{Type: string(demo.Type)},
 	})
-	return identity.Session{UserID: user.ID, SurveyID: made.ID}, err
+	return identity.Session{UserID: user.ID, SurveyID: survey.ID}, err
 }

@@ -24,30 +24,30 @@ func TestDemoSurvey(t *testing.T) {
 	r := startServer(t, Command{Dev: true, Models: writeReleases(t, t.TempDir(), versionNovember), DataDir: t.TempDir()})
 	c, address := newNoRedirectClient(t), "http://"+r.tenant
 	if got := mustSend(t, c, "GET", address+"/survey/demo", ""); got.status != 200 || !strings.Contains(got.body, `action="/survey/demo"`) {
-		t.Fatalf("the offer is answered %d %s", got.status, got.body)
+		t.Fatalf("GET /survey/demo: got status %d: %s", got.status, got.body)
 	}
 	var first string
 	for _, test := range []struct{ form, language, says string }{
 		{"who=you&type=triage", "en", "How soon do you need help?"}, {"who=child&type=triage", "en", "How soon does your child need help?"},
 		{"who=other&type=intake", "en", "Some questions before the visit"}, {"", "en", "How soon do you need help?"}, {"who=unknown&type=unknown", "en", "How soon do you need help?"},
 	} {
-		made := mustSend(t, c, "POST", address+"/survey/demo", test.form, "Content-Type", "application/x-www-form-urlencoded", "Accept-Language", test.language)
-		path := made.header.Get("Location")
-		cookie, _, _ := strings.Cut(made.header.Get("Set-Cookie"), ";")
-		if made.status != http.StatusSeeOther || !strings.HasPrefix(path, "/survey/") || !strings.HasPrefix(cookie, "anamnesis-session=") {
-			t.Fatalf("%s: answered %d %v %s", test.form, made.status, made.header, made.body)
+		created := mustSend(t, c, "POST", address+"/survey/demo", test.form, "Content-Type", "application/x-www-form-urlencoded", "Accept-Language", test.language)
+		path := created.header.Get("Location")
+		cookie, _, _ := strings.Cut(created.header.Get("Set-Cookie"), ";")
+		if created.status != http.StatusSeeOther || !strings.HasPrefix(path, "/survey/") || !strings.HasPrefix(cookie, "anamnesis-session=") {
+			t.Fatalf("form %q: got status %d, header %v, body %s", test.form, created.status, created.header, created.body)
 		}
 		if got := mustSend(t, c, "GET", address+path, "", "Cookie", cookie); got.status != 200 || !strings.Contains(got.body, "<h1>"+test.says+"</h1>") {
-			t.Errorf("%s: it opens with %d %s", test.form, got.status, got.body)
+			t.Errorf("form %q: survey page: got status %d: %s", test.form, got.status, got.body)
 		}
 		if first == "" {
 			first = path
 		} else if got := mustSend(t, c, "GET", address+first, "", "Cookie", cookie); got.status != http.StatusUnauthorized {
-			t.Errorf("%s: it opens another survey: %d", test.form, got.status)
+			t.Errorf("form %q: session opens another survey: got status %d, want 401", test.form, got.status)
 		}
 	}
 	if got := mustSend(t, c, "POST", address+"/survey/demo", "", "Sec-Fetch-Site", "cross-site"); got.status != http.StatusForbidden {
-		t.Errorf("another site makes surveys: %d", got.status)
+		t.Errorf("cross-site request: got status %d, want 403", got.status)
 	}
 }
 
@@ -63,22 +63,22 @@ func TestPages(t *testing.T) {
 	for path, says := range map[string]string{"/": `href="/survey"`, "/survey": "Sign in with a code", "/survey/": "Sign in with a code", "/survey/x/y": "This page does not exist"} {
 		got := mustSend(t, c, "GET", address+path, "")
 		if !strings.Contains(got.body, says) || !strings.Contains(got.body, "Lakeside Clinic") || !strings.Contains(got.body, "--primary:#7a0019") {
-			t.Errorf("%s is answered %d %s", path, got.status, got.body)
+			t.Errorf("GET %s: got status %d: %s", path, got.status, got.body)
 		}
 		if policy := got.header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-") {
-			t.Errorf("%s has the policy %s", path, policy)
+			t.Errorf("GET %s: got Content-Security-Policy %s", path, policy)
 		}
 	}
 	for _, method := range []string{"GET", "POST"} {
 		if got := mustSend(t, c, method, address+"/survey/demo", ""); got.status != http.StatusUnauthorized || got.header.Get("Set-Cookie") != "" {
-			t.Errorf("%s /survey/demo is answered %d %v", method, got.status, got.header)
+			t.Errorf("%s /survey/demo: got status %d, header %v", method, got.status, got.header)
 		}
 	}
 	if got := mustSend(t, c, "GET", address+"/v3/info", ""); !strings.HasPrefix(got.header.Get("Content-Type"), "application/json") {
-		t.Errorf("/v3 is answered %v", got.header)
+		t.Errorf("GET /v3/info: got header %v, want a JSON response", got.header)
 	}
 	writeFile(t, filepath.Join(directory, "config/config.yaml"), "page: {name: Hillside Clinic}")
-	eventually(t, "the pages have the new name", func() bool {
+	eventually(t, "the pages show the new name", func() bool {
 		return strings.Contains(mustSend(t, c, "GET", address+"/survey", "").body, "Hillside Clinic")
 	})
 }

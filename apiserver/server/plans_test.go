@@ -39,34 +39,34 @@ func TestPlans(t *testing.T) {
 	for i := range 3 {
 		triage("kiosk", "Dev-Mode", "true") // does not count
 		if got := triage("kiosk"); got.status != http.StatusOK {
-			t.Fatalf("call %d answered %d: %s", i, got.status, got.body)
+			t.Fatalf("call %d: got status %d: %s", i, got.status, got.body)
 		}
 	}
 	for _, header := range [][]string{nil, {"Dev-Mode", "true"}, {"Content-Type", "text/plain"}} {
 		got := triage("kiosk", header...)
 		wait, err := strconv.Atoi(got.header.Get("Retry-After"))
 		if got.status != http.StatusTooManyRequests || err != nil || wait < 1 || wait > 31*24*60*60 || !strings.Contains(got.body, `{"message":`) {
-			t.Errorf("%v beyond the limit: answered %d, Retry-After %q: %s", header, got.status, got.header.Get("Retry-After"), got.body)
+			t.Errorf("call beyond the limit with header %v: got status %d, Retry-After %q: %s", header, got.status, got.header.Get("Retry-After"), got.body)
 		}
 	}
 	if got := triage("portal"); got.status != http.StatusOK {
-		t.Errorf("an application without a plan: answered %d", got.status)
+		t.Errorf("application without a plan: got status %d, want 200", got.status)
 	}
 	metrics := func() string { return mustSend(t, newPlainClient(t), "GET", "http://"+r.admin+"/metrics", "").body }
 	if want := `anamnesis_quota_exceeded_total{plan="trial",service="triage"} 3`; !strings.Contains(metrics(), want) {
-		t.Errorf("the metrics have no %s", want)
+		t.Errorf("metrics do not contain %s", want)
 	}
 	writeFile(t, command.Config, "plans: {trial: {triage: 4}}")
-	eventually(t, "the plan allows one more", func() bool { return triage("kiosk").status == http.StatusOK })
+	eventually(t, "the plan allows one more call", func() bool { return triage("kiosk").status == http.StatusOK })
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
 	if calls := storedCalls(t, command, "kiosk"); calls != 4 {
-		t.Errorf("%d calls of the kiosk are stored, expected the calls that were not rejected", calls)
+		t.Errorf("%d calls are stored, want the 4 accepted calls", calls)
 	}
 	r = startServer(t, command)
 	if got := newTriageFunc(t, a, r)("kiosk"); got.status != http.StatusTooManyRequests {
-		t.Errorf("after a restart: answered %d: %s", got.status, got.body)
+		t.Errorf("after a restart: got status %d: %s", got.status, got.body)
 	}
 }
 
@@ -104,11 +104,11 @@ func TestPlansWhileStorageIsDown(t *testing.T) {
 	triage := newTriageFunc(t, a, r)
 	eventually(t, "the limit is reached", func() bool { return triage("kiosk").status == http.StatusTooManyRequests })
 	store.setError(errors.New("connection reset"))
-	triage("portal") // still to be stored
-	eventually(t, "calls pass", func() bool { return triage("kiosk").status == http.StatusOK })
+	triage("portal") // triggers a flush, which fails
+	eventually(t, "calls are admitted", func() bool { return triage("kiosk").status == http.StatusOK })
 	for range 5 {
 		if got := triage("kiosk"); got.status != http.StatusOK {
-			t.Errorf("answered %d: %s", got.status, got.body)
+			t.Errorf("got status %d: %s", got.status, got.body)
 		}
 	}
 	store.setError(nil)

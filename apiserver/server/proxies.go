@@ -9,7 +9,7 @@ import (
 	configv1alpha1 "github.com/anamnesis-dev/anamnesis/api/config/v1alpha1"
 )
 
-// proxies are the CIDRs of reverse proxies whose forwarding headers are trusted. The zero
+// proxies are the networks of reverse proxies whose forwarding headers are trusted. The zero
 // value trusts none.
 type proxies []netip.Prefix
 

@@ -39,13 +39,13 @@ func TestPublicURLReload(t *testing.T) {
 	c, address := newClient(t, a, "h2"), "https://"+r.tenant
 	first := fetchAccessToken(t, c, address)
 	if got := tokenIssuer(t, first); got != "https://flag.example" {
-		t.Errorf("the issuer is %q", got)
+		t.Errorf("got issuer %q, want the URL of the flag", got)
 	}
 	writeFile(t, command.Config, "url: https://acme.example/")
 	eventually(t, "tokens name the address of the configuration", func() bool {
 		return tokenIssuer(t, fetchAccessToken(t, c, address)) == "https://acme.example"
 	})
 	if got := mustSend(t, c, "GET", address+"/api/mgp/v1/usage", "", "Authorization", "Bearer "+first); got.status != http.StatusOK {
-		t.Errorf("a token of the former address: %d %s", got.status, got.body)
+		t.Errorf("token with the previous issuer: got status %d: %s", got.status, got.body)
 	}
 }

@@ -37,10 +37,10 @@ const (
 	reloadInterval = time.Second
 	// refreshInterval is how often the release directory is checked.
 	refreshInterval = 10 * time.Second
-	// flushInterval is how often usage counts are written to storage. A kill loses at most
-	// this much.
+	// flushInterval is how often usage counts are written to storage. A killed server loses at
+	// most the counts of this interval.
 	flushInterval = time.Second
-	// shutdownTimeout is how long requests in flight may take after serving has ended.
+	// shutdownTimeout is how long requests in flight may take after the drain period.
 	shutdownTimeout = 10 * time.Second
 )
 
@@ -71,7 +71,7 @@ type process struct {
 func run(ctx context.Context, o options) (err error) {
 	p := &process{options: o, recorder: usage.NewRecorder(time.Now)}
 	if p.library, err = model.OpenStore(o.Models, o.modelSelectors); err != nil {
-		return fmt.Errorf("opening the releases of --models: %w", err)
+		return fmt.Errorf("opening the releases in --models: %w", err)
 	}
 	defer p.library.Close()
 	if p.settings, err = loadSettings(o); err != nil {
@@ -108,7 +108,7 @@ func run(ctx context.Context, o options) (err error) {
 	if o.usesEmbeddedDatabase() {
 		// Retrying does not help if our own database file is broken.
 		if err := p.storageMonitor.tryOpen(ctx); err != nil {
-			return fmt.Errorf("opening the embedded database of --data-dir or --database: %w", err)
+			return fmt.Errorf("opening the embedded database (--data-dir, --database): %w", err)
 		}
 	}
 	return p.serve(ctx)
@@ -122,7 +122,7 @@ func memoryLimit() int64 {
 	return 0
 }
 
-// serve listens, and returns when ctx ends or a part of the server fails.
+// serve listens, and returns when ctx ends or a component fails.
 func (p *process) serve(ctx context.Context) error {
 	tenant, admin, err := p.listenAll(ctx)
 	if err != nil {
@@ -165,14 +165,14 @@ func (p *process) startBackground(ctx context.Context, work *errgroup.Group) {
 	work.Go(func() error { return p.recorder.Run(ctx, p.ledger, flushInterval, p.usageFlushObserver(ctx)) })
 }
 
-// onStorageUp does the work that was waiting for storage.
+// onStorageUp triggers the work that was waiting for storage.
 func (p *process) onStorageUp(ctx context.Context) {
 	p.ledger.Refresh(ctx)
-	wake(p.settings.keysRotated)
+	trySend(p.settings.keysRotated)
 	p.events.Wake()
 }
 
-// waitForDrain keeps serving for the drain period, while readiness fails and clients are
+// waitForDrain keeps serving for the drain period. Readiness fails meanwhile, and clients are
 // asked to reconnect elsewhere.
 func (p *process) waitForDrain(ctx context.Context, tenant *listeningServer) {
 	p.log.Info("draining connections", "period", p.drainPeriod.String())
@@ -186,8 +186,8 @@ func (p *process) waitForDrain(ctx context.Context, tenant *listeningServer) {
 	}
 }
 
-// usageFlushObserver returns a callback that logs when flushing usage counts starts to
-// fail or recovers.
+// usageFlushObserver returns a callback that records flushes in the metrics, and logs when they
+// start to fail.
 func (p *process) usageFlushObserver(ctx context.Context) func(error) {
 	var before error
 	return func(err error) {
@@ -199,8 +199,8 @@ func (p *process) usageFlushObserver(ctx context.Context) func(error) {
 	}
 }
 
-// usageTotalsObserver returns a callback that logs when reading the usage totals, which
-// the limits are checked against, starts to fail.
+// usageTotalsObserver returns a callback that logs when reading the usage totals for
+// quotas starts to fail.
 func (p *process) usageTotalsObserver(ctx context.Context) func(error) {
 	var before error
 	return func(err error) {

@@ -37,33 +37,33 @@ func TestDevelopment(t *testing.T) {
 	body := strings.ReplaceAll(headacheBody, "s_1", r.symptom)
 	got := mustSend(t, c, "POST", address+"/v3/diagnosis", body, appHeaders("dev")...)
 	if got.status != 200 || !strings.Contains(got.body, `"question":{`) {
-		t.Errorf("the call of the greeting answered %d: %s", got.status, got.body)
+		t.Errorf("example call of the banner: got status %d: %s", got.status, got.body)
 	}
 	for _, part := range []string{"curl ", "App-Id: dev", "App-Key: dev-key", r.symptom, address + "/v3/diagnosis", address + "/docs"} {
 		if !strings.Contains(devBanner(r.startInfo), part) {
-			t.Errorf("the greeting has no %q:\n%s", part, devBanner(r.startInfo))
+			t.Errorf("banner does not contain %q:\n%s", part, devBanner(r.startInfo))
 		}
 	}
 	if got := mustSend(t, c, "GET", address+"/docs/application.json", ""); got.body != `{"id":"dev","key":"dev-key","instance":"demo"}` {
-		t.Errorf("the page calls as %s", got.body)
+		t.Errorf("got docs application %s", got.body)
 	}
 	for origin, want := range map[string]string{"http://localhost:3000": "http://localhost:3000", "https://portal.example": ""} {
 		got := mustSend(t, c, "GET", address+"/v3/info", "", appHeaders("dev", "Origin", origin)...)
 		if allowed := got.header.Get("Access-Control-Allow-Origin"); allowed != want {
-			t.Errorf("a page of %s is allowed %q", origin, allowed)
+			t.Errorf("origin %s: got Access-Control-Allow-Origin %q, want %q", origin, allowed, want)
 		}
 	}
 	for _, path := range []string{"/.well-known/jwks.json", "/docs", "/openapi/engine-v3.yaml"} {
 		if got := mustSend(t, c, "GET", address+path, ""); got.status != 200 {
-			t.Errorf("%s answered %d", path, got.status)
+			t.Errorf("GET %s: got status %d, want 200", path, got.status)
 		}
 	}
 	if got := mustSend(t, c, "GET", address+"/metrics", ""); got.status != 404 {
-		t.Errorf("/metrics answered %d on the tenant's address", got.status)
+		t.Errorf("GET /metrics on the tenant address: got status %d, want 404", got.status)
 	}
 	ready := mustSend(t, c, "GET", "http://"+r.admin+"/readyz?verbose", "")
 	if want := "[+] releases: service-en@" + versionNovember + "\n[+] storage: up\nready\n"; ready.status != 200 || ready.body != want {
-		t.Errorf("/readyz answered %d %q, expected %q", ready.status, ready.body, want)
+		t.Errorf("GET /readyz: got status %d, body %q, want %q", ready.status, ready.body, want)
 	}
 }
 
@@ -78,10 +78,10 @@ func TestPprofRequiresFlag(t *testing.T) {
 	}{"disabled": {false, 404}, "enabled": {true, 200}} {
 		r := startServer(t, Command{Dev: true, Models: models, DataDir: t.TempDir(), Pprof: test.pprof})
 		if got := mustSend(t, newPlainClient(t), "GET", "http://"+r.admin+"/debug/pprof/heap", ""); got.status != test.want {
-			t.Errorf("--pprof %s: the admin address answered %d, want %d", name, got.status, test.want)
+			t.Errorf("pprof %s: got status %d on the admin address, want %d", name, got.status, test.want)
 		}
 		if got := mustSend(t, newPlainClient(t), "GET", "http://"+r.tenant+"/debug/pprof/heap", ""); got.status != 404 {
-			t.Errorf("--pprof %s: the tenant's address answered %d", name, got.status)
+			t.Errorf("pprof %s: got status %d on the tenant address, want 404", name, got.status)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestExampleSymptom(t *testing.T) {
 	}
 	defer lease.Done()
 	if got := pickExampleSymptom(lease.Release()); got != "s_2" {
-		t.Errorf("got %s, expected the symptom of two conditions", got)
+		t.Errorf("got %s, want s_2, the symptom of two conditions", got)
 	}
 }
 
@@ -111,20 +111,20 @@ func TestTLS(t *testing.T) {
 	for protocol, want := range map[string]string{"h2": "HTTP/2.0", "http/1.1": "HTTP/1.1"} {
 		got := mustSend(t, newClient(t, a, protocol), "POST", address+"/v3/diagnosis", headacheBody, appHeaders("portal")...)
 		if got.status != 200 || got.protocol != want || got.serial != 1 {
-			t.Errorf("%s answered %d over %s with the certificate %d", protocol, got.status, got.protocol, got.serial)
+			t.Errorf("%s: got status %d over %s with certificate %d", protocol, got.status, got.protocol, got.serial)
 		}
 	}
 	for version, accepted := range map[uint16]bool{tls.VersionTLS11: false, tls.VersionTLS12: true, tls.VersionTLS13: true} {
 		conn, err := tls.Dial("tcp", r.tenant, &tls.Config{RootCAs: a.pool, MinVersion: tls.VersionTLS10, MaxVersion: version})
 		if (err == nil) != accepted {
-			t.Errorf("%s: %v, expected to be accepted: %v", tls.VersionName(version), err, accepted)
+			t.Errorf("%s: got error %v, want accepted: %v", tls.VersionName(version), err, accepted)
 		}
 		if err == nil {
 			_ = conn.Close()
 		}
 	}
 	if got := mustSend(t, newPlainClient(t), "GET", "http://"+r.tenant+"/v3/info", "", appHeaders("portal")...); got.status != 400 {
-		t.Errorf("plain HTTP answered %d", got.status)
+		t.Errorf("plain HTTP: got status %d, want 400", got.status)
 	}
 }
 
@@ -141,7 +141,7 @@ func TestReload(t *testing.T) {
 		return mustSend(t, c, "GET", address+"/v3/info", "", header...)
 	}
 	if got := info(appHeaders("portal", "Origin", "https://first.example")...); got.status != 200 || got.header.Get("Access-Control-Allow-Origin") == "" {
-		t.Fatalf("answered %d %v", got.status, got.header)
+		t.Fatalf("got status %d, header %v", got.status, got.header)
 	}
 
 	certificate, key := a.issue(t, 2)
@@ -149,9 +149,9 @@ func TestReload(t *testing.T) {
 	writeFile(t, command.TLSKeyFile, key)
 	writeFile(t, filepath.Join(directory, "credentials/kiosk.json"), `{"id": "kiosk", "key": "kiosk-key", "scopes": ["knowledge:read"]}`)
 	writeFile(t, command.Config, "cors: {allowedOrigins: ['https://second.example']}")
-	eventually(t, "the second certificate is shown", func() bool { return info(appHeaders("portal")...).serial == 2 })
-	eventually(t, "the new application may call", func() bool { return info(appHeaders("kiosk")...).status == 200 })
-	eventually(t, "the new origin is allowed, and the old one not", func() bool {
+	eventually(t, "the new certificate is served", func() bool { return info(appHeaders("portal")...).serial == 2 })
+	eventually(t, "the new application is accepted", func() bool { return info(appHeaders("kiosk")...).status == 200 })
+	eventually(t, "only the new origin is allowed", func() bool {
 		return info(appHeaders("portal", "Origin", "https://second.example")...).header.Get("Access-Control-Allow-Origin") != "" &&
 			info(appHeaders("portal", "Origin", "https://first.example")...).header.Get("Access-Control-Allow-Origin") == ""
 	})
@@ -159,12 +159,12 @@ func TestReload(t *testing.T) {
 	if err := os.Remove(filepath.Join(directory, "credentials/portal.json")); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the removed application may not call", func() bool { return info(appHeaders("portal")...).status == 403 })
+	eventually(t, "the removed application is rejected", func() bool { return info(appHeaders("portal")...).status == 403 })
 
 	for _, file := range []string{command.TLSKeyFile, filepath.Join(directory, "credentials/kiosk.json"), command.Config} {
-		writeFile(t, file, "rubbish: [")
+		writeFile(t, file, "invalid: [")
 	}
-	eventually(t, "all three are refused", func() bool {
+	eventually(t, "all three files are rejected", func() bool {
 		metrics := mustSend(t, newPlainClient(t), "GET", "http://"+r.admin+"/metrics", "").body
 		return strings.Contains(metrics, `anamnesis_config_reloads_total{outcome="refused",source="tls"} 1`) &&
 			strings.Contains(metrics, `anamnesis_config_reloads_total{outcome="refused",source="credentials"} 1`) &&
@@ -172,10 +172,10 @@ func TestReload(t *testing.T) {
 	})
 	got := info(appHeaders("kiosk", "Origin", "https://second.example")...)
 	if got.status != 200 || got.serial != 2 || got.header.Get("Access-Control-Allow-Origin") == "" {
-		t.Errorf("after rubbish: %d, certificate %d, %v", got.status, got.serial, got.header)
+		t.Errorf("with invalid files: got status %d, certificate %d, header %v", got.status, got.serial, got.header)
 	}
 	if log := r.log.String(); !strings.Contains(log, "keeping the previous version") || strings.Contains(log, "kiosk-key") {
-		t.Errorf("the log says %s", log)
+		t.Errorf("unexpected log: %s", log)
 	}
 }
 
@@ -188,12 +188,12 @@ func TestNewReleasesAreServed(t *testing.T) {
 		return mustSend(t, c, "GET", "http://"+r.tenant+"/v3/info", "", appHeaders("dev")...).body
 	}
 	if !strings.Contains(version(), versionMay) {
-		t.Fatalf("serves %s", version())
+		t.Fatalf("got version %s, want %s", version(), versionMay)
 	}
 	writeReleases(t, directory, versionNovember)
 	eventually(t, "the newer release is served", func() bool { return strings.Contains(version(), versionNovember) })
 	if ready := mustSend(t, c, "GET", "http://"+r.admin+"/readyz?verbose", ""); !strings.Contains(ready.body, versionNovember) {
-		t.Errorf("/readyz says %s", ready.body)
+		t.Errorf("GET /readyz: got body %s", ready.body)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestDevRejectsNonLoopbackHosts(t *testing.T) {
 		}
 		_ = response.Body.Close()
 		if response.StatusCode != want {
-			t.Errorf("to %s: answered %d, want %d", host, response.StatusCode, want)
+			t.Errorf("host %s: got status %d, want %d", host, response.StatusCode, want)
 		}
 	}
 }
@@ -228,7 +228,7 @@ func TestUsageIsFlushedToStorage(t *testing.T) {
 	r, c := startServer(t, command), newPlainClient(t)
 	call := func() {
 		if got := mustSend(t, c, "POST", "http://"+r.tenant+"/v3/triage", headacheBody, appHeaders("dev")...); got.status != 200 {
-			t.Fatalf("answered %d: %s", got.status, got.body)
+			t.Fatalf("got status %d: %s", got.status, got.body)
 		}
 	}
 	metric := func(line string) bool {
@@ -256,12 +256,12 @@ func TestUsageIsFlushedToStorage(t *testing.T) {
 	var calls int64
 	for _, count := range counts {
 		if count.Application != "dev" || count.Endpoint != "POST /v3/triage" {
-			t.Errorf("stored %+v", count)
+			t.Errorf("unexpected count %+v", count)
 		}
 		calls += count.Calls
 	}
 	if calls != 2 {
-		t.Errorf("%d calls are stored, expected 2", calls)
+		t.Errorf("%d calls are stored, want 2", calls)
 	}
 }
 
@@ -275,25 +275,25 @@ func TestStorageUnavailableAtStart(t *testing.T) {
 	c := newPlainClient(t)
 	ready := mustSend(t, c, "GET", "http://"+r.admin+"/readyz", "")
 	if ready.status != 503 || !strings.Contains(ready.body, "[-] storage: ") || !strings.Contains(ready.body, "[+] releases: ") {
-		t.Errorf("/readyz answered %d %s", ready.status, ready.body)
+		t.Errorf("GET /readyz: got status %d, body %s", ready.status, ready.body)
 	}
 	if alive := mustSend(t, c, "GET", "http://"+r.admin+"/livez", ""); alive.status != 200 {
-		t.Errorf("/livez answered %d", alive.status)
+		t.Errorf("GET /livez: got status %d, want 200", alive.status)
 	}
 	if got := mustSend(t, c, "POST", "http://"+r.tenant+"/v3/diagnosis", headacheBody, appHeaders("dev")...); got.status != 200 {
-		t.Errorf("/v3 answered %d without storage", got.status)
+		t.Errorf("got status %d from /v3 without storage, want 200", got.status)
 	}
 	if metrics := mustSend(t, c, "GET", "http://"+r.admin+"/metrics", "").body; !strings.Contains(metrics, "anamnesis_storage_up 0") {
-		t.Error("the metrics do not say that storage is down")
+		t.Error("metrics do not report that storage is down")
 	}
 	eventually(t, "the log reports that storage is down", func() bool { return strings.Contains(r.log.String(), "storage became unavailable") })
 	for _, text := range []string{ready.body, r.log.String()} {
 		if strings.Contains(text, "my-secret") {
-			t.Errorf("the text contains the password: %s", text)
+			t.Errorf("output contains the password: %s", text)
 		}
 	}
 	if err := r.stop(); err == nil || !strings.Contains(err.Error(), "will retry") {
-		t.Errorf("ended with %v, expected an error with the lost count", err)
+		t.Errorf("stop returned %v, want an error about the lost count", err)
 	}
 }
 
@@ -309,7 +309,7 @@ func TestStartFailsOnInvalidConfiguration(t *testing.T) {
 		"no such model":    {func(_ *testing.T, c *Command) { c.Model = []string{"service-de"} }, "available releases are service-en@" + versionNovember},
 		"no such version":  {func(_ *testing.T, c *Command) { c.Model = []string{"service-en@" + versionMay} }, "available releases are service-en@" + versionNovember},
 		"no certificate":   {func(_ *testing.T, c *Command) { c.TLSCertFile += "x" }, "--tls-cert-file, --tls-key-file: "},
-		"rubbish for one":  {func(t *testing.T, c *Command) { writeFile(t, c.TLSCertFile, "rubbish") }, "are not a certificate and its key in PEM"},
+		"rubbish for one":  {func(t *testing.T, c *Command) { writeFile(t, c.TLSCertFile, "rubbish") }, "parsing PEM certificate"},
 		"no credentials":   {func(_ *testing.T, c *Command) { c.CredentialsDir += "x" }, "--credentials-dir: "},
 		"bad credentials":  {func(t *testing.T, c *Command) { writeFile(t, c.CredentialsDir+"/x.json", "{") }, "x.json: not JSON"},
 		"no signing keys":  {func(t *testing.T, c *Command) { c.SigningKeysDir = t.TempDir() }, "--signing-keys-dir: "},
@@ -337,10 +337,10 @@ func TestStartFailsOnInvalidConfiguration(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 			defer cancel()
 			if err := run(ctx, o); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, expected to read %q", err, test.want)
+				t.Errorf("got error %v, want it to contain %q", err, test.want)
 			}
 			if ctx.Err() != nil {
-				t.Error("the server started")
+				t.Error("server started, want an error")
 			}
 		})
 	}

@@ -21,12 +21,12 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-// settings are read from files and may change while the server runs.
+// settings are the settings read from files. They may change while the server runs.
 type settings struct {
 	certificate  *reloadableCertificate // nil over plain HTTP
 	applications *identity.Applications
 	signingKeys  *identity.SigningKeys
-	// signingKeysFromFiles reports whether the signing keys are in files, not generated at
+	// signingKeysFromFiles is set if the signing keys were read from files, not generated at
 	// startup.
 	signingKeysFromFiles bool
 	encryptionKeys       *encryption.Keyring
@@ -38,18 +38,18 @@ type settings struct {
 	sources []*reload.Source
 }
 
-// loadSettings reads the files that the flags name, or generates what --dev omits.
+// loadSettings reads the files named by flags, and generates missing ones in development.
 func loadSettings(o options) (*settings, error) {
 	s := &settings{devMode: o.Dev, keysRotated: make(chan struct{}, 1)}
-	for _, open := range []func(options) error{s.loadCertificate, s.loadApplications, s.loadSigningKeys, s.loadKeysets, s.loadConfig} {
-		if err := open(o); err != nil {
+	for _, load := range []func(options) error{s.loadCertificate, s.loadApplications, s.loadSigningKeys, s.loadKeysets, s.loadConfig} {
+		if err := load(o); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
 }
 
-// addSource adds an opened source, or returns its error with the flag's name.
+// addSource adds a loaded source, or returns its error with the name of its flag.
 func (s *settings) addSource(source *reload.Source, flag string, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", flag, err)
@@ -58,14 +58,14 @@ func (s *settings) addSource(source *reload.Source, flag string, err error) erro
 	return nil
 }
 
-// addKeySource adds a source of keys whose changes signal keysRotated.
+// addKeySource adds a source of keys that signals keysRotated when they change.
 func (s *settings) addKeySource(source *reload.Source, flag string, err error) error {
 	if err == nil {
 		apply := source.Apply
 		source.Apply = func(files reload.Files) error {
 			err := apply(files)
 			if err == nil {
-				wake(s.keysRotated)
+				trySend(s.keysRotated)
 			}
 			return err
 		}
@@ -137,10 +137,10 @@ func (s *settings) loadKeysets(o options) error {
 	return s.addKeySource(source, "--keysets-dir", err)
 }
 
-// wake sends a signal unless one is already pending.
-func wake(told chan<- struct{}) {
+// trySend sends a signal unless one is already pending.
+func trySend(channel chan<- struct{}) {
 	select {
-	case told <- struct{}{}:
+	case channel <- struct{}{}:
 	default:
 	}
 }
@@ -165,7 +165,7 @@ func (s *settings) loadConfig(o options) error {
 	return s.addSource(source, "--config", source.Load())
 }
 
-// newNotifier reads the mail and text message settings. Invalid settings are logged and
+// newNotifier reads the email and text message settings. Invalid settings are logged and
 // ignored: assessments do not depend on the tenant's mail server.
 func (p *process) newNotifier() *notify.Notifier {
 	notifier := notify.New(notify.Options{
@@ -181,7 +181,7 @@ func (p *process) newNotifier() *notify.Notifier {
 	return notifier
 }
 
-// allowsOrigin reports whether pages of a web origin may call the APIs.
+// allowsOrigin reports whether a web origin may call the APIs.
 func (s *settings) allowsOrigin(origin string) bool {
 	return s.config.Load().origins.allows(origin) || s.devMode && isLoopbackOrigin(origin)
 }
@@ -196,8 +196,8 @@ func (s *settings) trustsProxy(address netip.Addr) bool {
 
 // plan returns the name and the limits of an application's plan.
 func (s *settings) plan(application string) (name string, limits quota.Limits) {
-	known, _ := s.applications.Lookup(application)
-	return known.Plan, s.config.Load().plans[known.Plan]
+	found, _ := s.applications.Lookup(application)
+	return found.Plan, s.config.Load().plans[found.Plan]
 }
 
 // certificateExpiry returns when the current certificate expires, or zero without one.

@@ -97,15 +97,15 @@ func TestSignInByEmail(t *testing.T) {
 		t.Helper()
 		got := mustSend(t, c, "POST", address+"/api/mgp/v1/"+path, body, append(header, "Content-Type", "application/json", "Instance-Id", "acme-mgp")...)
 		if got.status >= http.StatusBadRequest {
-			t.Fatalf("%s: answered %d %s", path, got.status, got.body)
+			t.Fatalf("POST %s: got status %d: %s", path, got.status, got.body)
 		}
-		said := map[string]any{}
+		response := map[string]any{}
 		if got.body != "" {
-			if err := json.Unmarshal([]byte(got.body), &said); err != nil {
+			if err := json.Unmarshal([]byte(got.body), &response); err != nil {
 				t.Fatal(err)
 			}
 		}
-		return said
+		return response
 	}
 	user := post("users", `{"email": "ada@portal.example"}`, "Authorization", bearer)["id"].(string)
 	patient := post("patients", `{"user_id": "`+user+`"}`, "Authorization", bearer)["id"].(string)
@@ -113,15 +113,15 @@ func TestSignInByEmail(t *testing.T) {
 	letter := <-received
 	code := codePattern.FindString(letter[len("ada@portal.example"):])
 	if code == "" || letter[:len("ada@portal.example")] != "ada@portal.example" {
-		t.Fatalf("received %s", letter)
+		t.Fatalf("unexpected email: %s", letter)
 	}
 	token := post("auth/login/otp", `{"email": "ada@portal.example", "otp": "`+code+`"}`)["token"].(string)
 	got := mustSend(t, c, "GET", address+"/api/mgp/v1/patients", "", "Authorization", "Bearer "+token)
 	var page struct{ Items []struct{ ID string } }
 	if err := json.Unmarshal([]byte(got.body), &page); err != nil || len(page.Items) != 1 || page.Items[0].ID != patient {
-		t.Errorf("the user sees %s, %v", got.body, err)
+		t.Errorf("patients of the user: got %s, error %v", got.body, err)
 	}
 	if log := r.log.String(); regexp.MustCompile(code + `|ada@`).MatchString(log) {
-		t.Errorf("the log says %s", log)
+		t.Errorf("log contains the code or the address: %s", log)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook/dispatch"
 )
 
-// The parts of the storage that its consumers declare.
+// The storage interfaces that consumers declare.
 type (
 	usersStorage    = storage.Scope[users.Reader, users.Tx]
 	surveysStorage  = storage.Scope[service.Reader, service.Tx]
@@ -18,7 +18,7 @@ type (
 	dispatchStorage = storage.Scope[dispatch.Reader, dispatch.Tx]
 )
 
-// Transactions have the methods of every part.
+// storage.Reader and storage.Tx implement every consumer's interface.
 var (
 	_ interface {
 		users.Reader

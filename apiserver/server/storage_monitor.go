@@ -16,7 +16,7 @@ import (
 const (
 	// openTimeout limits one attempt to open storage, including migrations.
 	openTimeout = 2 * time.Minute
-	// openRetryInterval is the pause between attempts.
+	// openRetryInterval is the delay between attempts.
 	openRetryInterval = time.Second
 	// pingInterval is how often storage is pinged; pingTimeout limits each ping.
 	pingInterval = 5 * time.Second
@@ -43,18 +43,18 @@ type openPinger interface {
 	Ping(ctx context.Context) error
 }
 
-func newStorageMonitor(store openPinger, owner func() storage.Owner, log *slog.Logger, tell func(bool), cameUp func(context.Context)) *storageMonitor {
-	k := &storageMonitor{store: store, owner: owner, log: log, reportUp: tell, onUp: cameUp}
+func newStorageMonitor(store openPinger, owner func() storage.Owner, log *slog.Logger, reportUp func(bool), onUp func(context.Context)) *storageMonitor {
+	m := &storageMonitor{store: store, owner: owner, log: log, reportUp: reportUp, onUp: onUp}
 	notOpen := record.ErrNotOpen
-	k.lastErr.Store(&notOpen)
-	tell(false)
-	return k
+	m.lastErr.Store(&notOpen)
+	reportUp(false)
+	return m
 }
 
 // run opens storage and pings it until the context ends. It returns an error if the
-// storage belongs to another instance, because retrying cannot help.
-func (k *storageMonitor) run(ctx context.Context) error {
-	if err := k.openWithRetry(ctx); err != nil {
+// storage belongs to another Instance, because retrying cannot help.
+func (m *storageMonitor) run(ctx context.Context) error {
+	if err := m.openWithRetry(ctx); err != nil {
 		return err
 	}
 	ticker := time.NewTicker(pingInterval)
@@ -64,21 +64,21 @@ func (k *storageMonitor) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-			k.ping(ctx)
+			m.ping(ctx)
 		}
 	}
 }
 
 // openWithRetry retries until storage is open, the context ends, or the error is
 // permanent.
-func (k *storageMonitor) openWithRetry(ctx context.Context) error {
-	for ctx.Err() == nil && !k.wasOpened() {
-		err := k.tryOpen(ctx)
-		if foreign := (*storage.WrongOwnerError)(nil); err == nil || errors.As(err, &foreign) {
+func (m *storageMonitor) openWithRetry(ctx context.Context) error {
+	for ctx.Err() == nil && !m.wasOpened() {
+		err := m.tryOpen(ctx)
+		if wrongOwner := (*storage.WrongOwnerError)(nil); err == nil || errors.As(err, &wrongOwner) {
 			return err
 		}
 		if ctx.Err() == nil {
-			k.setStatus(ctx, err)
+			m.setStatus(ctx, err)
 		}
 		select {
 		case <-ctx.Done():
@@ -89,44 +89,44 @@ func (k *storageMonitor) openWithRetry(ctx context.Context) error {
 }
 
 // tryOpen makes one attempt to open storage.
-func (k *storageMonitor) tryOpen(ctx context.Context) error {
+func (m *storageMonitor) tryOpen(ctx context.Context) error {
 	attempt, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	if err := k.store.Open(attempt, k.owner()); err != nil {
+	if err := m.store.Open(attempt, m.owner()); err != nil {
 		return err
 	}
-	k.openedOnce.Store(true)
-	k.setStatus(ctx, nil)
+	m.openedOnce.Store(true)
+	m.setStatus(ctx, nil)
 	return nil
 }
 
-func (k *storageMonitor) ping(ctx context.Context) {
+func (m *storageMonitor) ping(ctx context.Context) {
 	attempt, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
-	if err := k.store.Ping(attempt); ctx.Err() == nil {
-		k.setStatus(ctx, err)
+	if err := m.store.Ping(attempt); ctx.Err() == nil {
+		m.setStatus(ctx, err)
 	}
 }
 
 // setStatus stores the health of storage and reports changes.
-func (k *storageMonitor) setStatus(ctx context.Context, err error) {
-	before := *k.lastErr.Swap(&err)
-	k.reportUp(err == nil)
+func (m *storageMonitor) setStatus(ctx context.Context, err error) {
+	before := *m.lastErr.Swap(&err)
+	m.reportUp(err == nil)
 	switch {
 	case err == nil && before != nil:
-		k.log.Info("storage became available")
+		m.log.Info("storage became available")
 		limited, cancel := context.WithTimeout(ctx, pingTimeout)
 		defer cancel()
-		k.onUp(limited)
+		m.onUp(limited)
 	case err != nil && (before == nil || before.Error() != err.Error()):
-		k.log.Error("storage became unavailable", "error", err)
+		m.log.Error("storage became unavailable", "error", err)
 	}
 }
 
 // probe returns the result of the last ping.
-func (k *storageMonitor) probe() (string, error) {
-	return "up", *k.lastErr.Load()
+func (m *storageMonitor) probe() (string, error) {
+	return "up", *m.lastErr.Load()
 }
 
-// wasOpened reports whether storage was ever opened and migrated. It may be down now.
-func (k *storageMonitor) wasOpened() bool { return k.openedOnce.Load() }
+// wasOpened reports whether storage was opened and migrated at least once.
+func (m *storageMonitor) wasOpened() bool { return m.openedOnce.Load() }

@@ -87,8 +87,8 @@ func newTestMonitor(log *slog.Logger, store openPinger, up func(bool)) *storageM
 }
 
 // describeStatus describes everything that a monitor reports about storage.
-func describeStatus(k *storageMonitor, up bool) string {
-	state, err := k.probe()
+func describeStatus(m *storageMonitor, up bool) string {
+	state, err := m.probe()
 	return fmt.Sprintf("up %v, probe %s %v", up, state, err)
 }
 
@@ -97,45 +97,45 @@ func TestStorageMonitor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, log := &flakyStore{}, &logBuffer{}
 		var up atomic.Bool
-		k := newTestMonitor(slog.New(slog.NewTextHandler(log, nil)), store, up.Store)
-		var cameUp atomic.Int64
-		k.onUp = func(context.Context) { cameUp.Add(1) }
+		m := newTestMonitor(slog.New(slog.NewTextHandler(log, nil)), store, up.Store)
+		var upCalls atomic.Int64
+		m.onUp = func(context.Context) { upCalls.Add(1) }
 		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
+		done := make(chan error, 1)
 
-		refused, gone := errors.New("connection refused"), errors.New("connection reset")
+		refused, reset := errors.New("connection refused"), errors.New("connection reset")
 		store.setError(refused)
-		go func() { ended <- k.run(ctx) }()
-		const well = "up true, probe up <nil>"
+		go func() { done <- m.run(ctx) }()
+		const healthy = "up true, probe up <nil>"
 		for _, step := range []struct {
-			name string
-			mood error
-			wait time.Duration
-			want string
+			name     string
+			storeErr error
+			wait     time.Duration
+			want     string
 		}{
-			{"not there yet", refused, 10 * time.Second, "up false, probe up connection refused"},
-			{"there", nil, 2 * time.Second, well},
-			{"gone", gone, 6 * time.Second, "up false, probe up connection reset"},
-			{"still gone", gone, time.Minute, "up false, probe up connection reset"},
-			{"back", nil, 6 * time.Second, well},
+			{"before first open", refused, 10 * time.Second, "up false, probe up connection refused"},
+			{"opened", nil, 2 * time.Second, healthy},
+			{"down", reset, 6 * time.Second, "up false, probe up connection reset"},
+			{"still down", reset, time.Minute, "up false, probe up connection reset"},
+			{"recovered", nil, 6 * time.Second, healthy},
 		} {
-			store.setError(step.mood)
+			store.setError(step.storeErr)
 			time.Sleep(step.wait)
-			if got := describeStatus(k, up.Load()); got != step.want {
-				t.Errorf("%s: got %s\nexpected %s", step.name, got, step.want)
+			if got := describeStatus(m, up.Load()); got != step.want {
+				t.Errorf("%s: got %s, want %s", step.name, got, step.want)
 			}
-			if once := step.name != "not there yet"; k.wasOpened() != once {
-				t.Errorf("%s: opened %v", step.name, k.wasOpened())
+			if want := step.name != "before first open"; m.wasOpened() != want {
+				t.Errorf("%s: wasOpened() = %v, want %v", step.name, m.wasOpened(), want)
 			}
 		}
-		if cameUp.Load() != 2 {
-			t.Errorf("it came up %d times, expected twice", cameUp.Load())
+		if upCalls.Load() != 2 {
+			t.Errorf("onUp was called %d times, want twice", upCalls.Load())
 		}
 		if opened := store.openCalls.Load(); opened < 10 || opened > 13 {
-			t.Errorf("opened %d times in about twelve seconds", opened)
+			t.Errorf("Open was called %d times in twelve seconds, want 10 to 13", opened)
 		}
 		cancel()
-		<-ended
+		<-done
 		var messages []string
 		for line := range strings.Lines(log.String()) {
 			_, message, _ := strings.Cut(strings.TrimSpace(line), "msg=")
@@ -146,7 +146,7 @@ func TestStorageMonitor(t *testing.T) {
 			`"storage became unavailable" error="connection reset"`, `"storage became available"`,
 		}
 		if diff := cmp.Diff(want, messages); diff != "" {
-			t.Errorf("the log, one line for each change (-want +got)\n%s", diff)
+			t.Errorf("log messages (-want +got):\n%s", diff)
 		}
 	})
 }
@@ -164,17 +164,17 @@ func TestStorageMonitorStopsWhileOpening(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		log := &logBuffer{}
-		k := newTestMonitor(slog.New(slog.NewTextHandler(log, nil)), hangingStore{}, func(bool) {})
+		m := newTestMonitor(slog.New(slog.NewTextHandler(log, nil)), hangingStore{}, func(bool) {})
 		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- k.run(ctx) }()
+		done := make(chan error, 1)
+		go func() { done <- m.run(ctx) }()
 		time.Sleep(time.Second)
 		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("ended with %v", err)
+		if err := <-done; err != nil {
+			t.Errorf("done with %v", err)
 		}
 		if log.String() != "" {
-			t.Errorf("logged %s", log)
+			t.Errorf("unexpected log: %s", log)
 		}
 	})
 }
@@ -195,7 +195,7 @@ func TestReadyWhenStorageFailsBeforeFirstProbe(t *testing.T) {
 	store.setError(errors.New("connection reset"))
 	eventually(t, "storage is down", up("0"))
 	if got := mustSend(t, c, "GET", "http://"+r.admin+"/readyz?verbose", ""); got.status != 200 || !strings.Contains(got.body, "[!] storage: connection reset; still serving") {
-		t.Errorf("/readyz answered %d %s", got.status, got.body)
+		t.Errorf("GET /readyz: got status %d, body %s", got.status, got.body)
 	}
 }
 
@@ -207,24 +207,24 @@ func TestStaysReadyWhenStorageGoesDown(t *testing.T) {
 		func(o *options) { o.newStore = store.newStore })
 	c := newPlainClient(t)
 	admin := func(path string) testResponse { return mustSend(t, c, "GET", "http://"+r.admin+path, "") }
-	eventually(t, "it is ready", func() bool { return admin("/readyz").status == 200 })
+	eventually(t, "the server is ready", func() bool { return admin("/readyz").status == 200 })
 	store.setError(errors.New("connection reset"))
 	mustSend(t, c, "POST", "http://"+r.tenant+"/v3/triage", headacheBody, appHeaders("dev")...)
-	eventually(t, "the check says that storage is down", func() bool {
+	eventually(t, "the check reports that storage is down", func() bool {
 		ready := admin("/readyz?verbose")
 		return ready.status == 200 && strings.Contains(ready.body, "[!] storage: connection reset; still serving")
 	})
 	metrics := admin("/metrics").body
 	for _, want := range []string{"anamnesis_storage_up 0", "anamnesis_usage_buffered_calls 1", `anamnesis_usage_flushes_total{outcome="failed"}`} {
 		if !strings.Contains(metrics, want) {
-			t.Errorf("the metrics have no %s", want)
+			t.Errorf("metrics do not contain %s", want)
 		}
 	}
 	if got := mustSend(t, c, "POST", "http://"+r.tenant+"/v3/diagnosis", headacheBody, appHeaders("dev")...); got.status != 200 {
-		t.Errorf("/v3 answered %d while storage is down", got.status)
+		t.Errorf("got status %d from /v3 while storage is down, want 200", got.status)
 	}
 	if n := strings.Count(r.log.String(), "failed to store usage counts"); n != 1 {
-		t.Errorf("the log says %d times that counts cannot be stored, expected once", n)
+		t.Errorf("got %d log messages about failed usage counts, want 1", n)
 	}
 	store.setError(nil)
 	eventually(t, "the counts are stored", func() bool {

@@ -29,22 +29,22 @@ func TestKeyGuessingIsThrottled(t *testing.T) {
 	const guesser, tenant = "192.0.2.1", "192.0.2.2"
 	for range 5 {
 		if first, second := diagnose("guess", guesser).status, token("guess", guesser).status; first != 403 || second != 401 {
-			t.Fatalf("guesses are answered %d and %d", first, second)
+			t.Fatalf("wrong keys: got status %d and %d, want 403 and 401", first, second)
 		}
 	}
 	for name, got := range map[string]testResponse{"/v3": diagnose("portal-key", guesser), "token": token("portal-key", guesser)} {
 		if got.status != 429 || got.header.Get("Retry-After") == "" {
-			t.Errorf("%s: a guesser is answered %d %s", name, got.status, got.body)
+			t.Errorf("%s: throttled client: got status %d: %s", name, got.status, got.body)
 		}
 	}
 	for name, got := range map[string]testResponse{"/v3": diagnose("portal-key", tenant), "token": token("portal-key", tenant)} {
 		if got.status != 200 {
-			t.Errorf("%s: another address is answered %d %s", name, got.status, got.body)
+			t.Errorf("%s: client with another address: got status %d: %s", name, got.status, got.body)
 		}
 	}
 	writeFile(t, files.Config, "proxies: []")
-	eventually(t, "the settings are in use", func() bool { return strings.Contains(r.log.String(), "reloaded changed files") })
+	eventually(t, "the settings are applied", func() bool { return strings.Contains(r.log.String(), "reloaded changed files") })
 	if got := diagnose("portal-key", guesser); got.status != 200 {
-		t.Errorf("a header of an untrusted client is trusted: %d %s", got.status, got.body)
+		t.Errorf("X-Forwarded-For of an untrusted client: got status %d, want 200: %s", got.status, got.body)
 	}
 }

@@ -3,7 +3,7 @@
 // Package connlimit limits the open connections of a server without letting idle
 // connections lock out active clients.
 //
-// A listener that stops accepting at its limit is blocked for everyone once a client has
+// A listener that stops accepting at its limit blocks every client once one client has
 // opened that many connections and stays silent. This package instead accepts a
 // connection over the limit and closes another one: the oldest connection without an
 // authenticated caller, or, if all are authenticated, the one idle longest, since clients
@@ -37,25 +37,24 @@ type limiter struct {
 // connInfo is the state of a connection.
 type connInfo struct {
 	authenticated, idle bool
-	lastEvent           uint64 // clock when it was accepted or, if authenticated, last active
+	lastEvent           uint64 // clock value when the connection was accepted or, if authenticated, last active
 }
 
-// WrapListener returns a listener that keeps at most this many connections open, and
-// prepares the server to Serve on it. It calls turnedAway for each connection that it
-// evicts.
-func WrapListener(server *http.Server, listener net.Listener, most int, turnedAway func()) net.Listener {
-	c := newLimiter(most, turnedAway)
+// WrapListener returns a listener that keeps at most maxConns connections open, and
+// prepares the server to Serve on it. It calls onReject for each connection that it evicts.
+func WrapListener(server *http.Server, listener net.Listener, maxConns int, onReject func()) net.Listener {
+	l := newLimiter(maxConns, onReject)
 	server.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
 		return context.WithValue(ctx, connKey{}, unwrapConn(conn))
 	}
-	server.ConnState = c.onStateChange
-	return &limitedListener{listener, c}
+	server.ConnState = l.onStateChange
+	return &limitedListener{listener, l}
 }
 
-func newLimiter(most int, turnedAway func()) *limiter {
-	c := &limiter{max: most, onReject: turnedAway, open: map[*limitedConn]connInfo{}}
-	c.connClosed.L = &c.mu
-	return c
+func newLimiter(maxConns int, onReject func()) *limiter {
+	l := &limiter{max: maxConns, onReject: onReject, open: map[*limitedConn]connInfo{}}
+	l.connClosed.L = &l.mu
+	return l
 }
 
 type connKey struct{}
@@ -83,63 +82,63 @@ func unwrapConn(conn net.Conn) *limitedConn {
 }
 
 // onStateChange tracks the state of a connection.
-func (c *limiter) onStateChange(conn net.Conn, state http.ConnState) {
+func (l *limiter) onStateChange(conn net.Conn, state http.ConnState) {
 	if conn := unwrapConn(conn); conn != nil && (state == http.StateActive || state == http.StateIdle) {
-		c.update(conn, func(s *connInfo) {
+		l.update(conn, func(s *connInfo) {
 			s.idle = state == http.StateIdle
 			if s.idle && s.authenticated {
-				s.lastEvent = c.clock
+				s.lastEvent = l.clock
 			}
 		})
 	}
 }
 
 // update changes the state of a connection if it is still open.
-func (c *limiter) update(conn *limitedConn, update func(*connInfo)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s, open := c.open[conn]; open {
-		c.clock++
+func (l *limiter) update(conn *limitedConn, update func(*connInfo)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s, open := l.open[conn]; open {
+		l.clock++
 		update(&s)
-		c.open[conn] = s
+		l.open[conn] = s
 	}
 }
 
-// admit adds a connection and evicts one if the limit is exceeded, possibly the same one.
-func (c *limiter) admit(conn *limitedConn) {
-	c.mu.Lock()
-	c.total++
-	var leaves *limitedConn
-	if len(c.open) >= c.max {
-		if leaves = c.evictionCandidate(); leaves == nil {
-			leaves = conn
+// admit adds a connection. If that exceeds the limit, admit evicts a connection, possibly conn.
+func (l *limiter) admit(conn *limitedConn) {
+	l.mu.Lock()
+	l.total++
+	var evicted *limitedConn
+	if len(l.open) >= l.max {
+		if evicted = l.evictionCandidate(); evicted == nil {
+			evicted = conn
 		}
-		delete(c.open, leaves)
+		delete(l.open, evicted)
 	}
-	if leaves != conn {
-		c.clock++
-		c.open[conn] = connInfo{lastEvent: c.clock}
+	if evicted != conn {
+		l.clock++
+		l.open[conn] = connInfo{lastEvent: l.clock}
 	}
-	c.mu.Unlock()
-	if leaves != nil {
-		c.onReject()
-		_ = leaves.Conn.Close() // the client notices
+	l.mu.Unlock()
+	if evicted != nil {
+		l.onReject()
+		_ = evicted.Conn.Close() // the client sees a closed connection
 	}
 }
 
 // evictionCandidate returns the connection to evict first, or nil if every connection is
 // serving an authenticated caller.
-func (c *limiter) evictionCandidate() (leaves *limitedConn) {
+func (l *limiter) evictionCandidate() (evicted *limitedConn) {
 	var last connInfo
-	for conn, s := range c.open {
+	for conn, s := range l.open {
 		if s.authenticated && !s.idle {
 			continue
 		}
-		if leaves == nil || evictsBefore(s, last) {
-			leaves, last = conn, s
+		if evicted == nil || evictsBefore(s, last) {
+			evicted, last = conn, s
 		}
 	}
-	return leaves
+	return evicted
 }
 
 // evictsBefore reports whether a is evicted before b: unauthenticated connections first,
@@ -152,29 +151,29 @@ func evictsBefore(a, b connInfo) bool {
 }
 
 // waitForCapacity waits until the server has closed most evicted connections.
-func (c *limiter) waitForCapacity() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.total > c.max+c.max/4 && !c.closed {
-		c.connClosed.Wait()
+func (l *limiter) waitForCapacity() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for l.total > l.max+l.max/4 && !l.closed {
+		l.connClosed.Wait()
 	}
 }
 
-// remove forgets a connection that the server has closed.
-func (c *limiter) remove(conn *limitedConn) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.open, conn)
-	c.total--
-	c.connClosed.Signal()
+// remove removes a connection that the server has closed.
+func (l *limiter) remove(conn *limitedConn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.open, conn)
+	l.total--
+	l.connClosed.Signal()
 }
 
-// close ends all waiting.
-func (c *limiter) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	c.connClosed.Broadcast()
+// close releases all waiting callers.
+func (l *limiter) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	l.connClosed.Broadcast()
 }
 
 type limitedListener struct {

@@ -33,7 +33,7 @@ type testServer struct {
 	rejected    atomic.Int64
 }
 
-func startServer(t *testing.T, most int) *testServer {
+func startServer(t *testing.T, maxConns int) *testServer {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -49,9 +49,9 @@ func startServer(t *testing.T, most int) *testServer {
 			s.slowReached <- struct{}{}
 			<-s.resume
 		}
-		_, _ = io.WriteString(w, "answer")
+		_, _ = io.WriteString(w, "response")
 	})}
-	limited := WrapListener(server, listener, most, func() { s.rejected.Add(1) })
+	limited := WrapListener(server, listener, maxConns, func() { s.rejected.Add(1) })
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(limited) }()
 	t.Cleanup(func() {
@@ -109,8 +109,8 @@ func (c *testConn) receive() error {
 // isClosed reports whether the server has closed the connection.
 func (c *testConn) isClosed() bool {
 	_, err := c.reader.Peek(1)
-	var late net.Error
-	return err != nil && (!errors.As(err, &late) || !late.Timeout())
+	var netErr net.Error
+	return err != nil && (!errors.As(err, &netErr) || !netErr.Timeout())
 }
 
 // A client that opens all connections and stays silent neither locks out nor disturbs
@@ -127,22 +127,22 @@ func TestUnauthenticatedConnectionsAreEvictedFirst(t *testing.T) {
 		held = append(held, s.dial())
 		newcomer := s.dial()
 		if err := newcomer.roundTrip("/"); err != nil {
-			t.Fatalf("a client behind %d silent connections gets no response: %v", len(held), err)
+			t.Fatalf("client got no response with %d silent connections open: %v", len(held), err)
 		}
 		held = append(held, newcomer)
 	}
 	for i, c := range held[:len(held)-3] {
 		if !c.isClosed() {
-			t.Errorf("connection %d is open", i)
+			t.Errorf("connection %d is open, want it evicted", i)
 		}
 	}
 	for range 3 {
 		if err := known.roundTrip("/known"); err != nil {
-			t.Errorf("the known one is gone: %v", err)
+			t.Errorf("authenticated connection was closed: %v", err)
 		}
 	}
 	if got := s.rejected.Load(); got != 77 {
-		t.Errorf("%d were rejected, want 77", got)
+		t.Errorf("%d connections were rejected, want 77", got)
 	}
 }
 
@@ -159,7 +159,7 @@ func TestIdleAuthenticatedConnectionIsEvicted(t *testing.T) {
 	}
 	third := s.dial()
 	if err := third.roundTrip("/known"); err != nil || !second.isClosed() {
-		t.Fatalf("the one that was idle longest is open; %v", err)
+		t.Fatalf("connection idle longest was not evicted; request error: %v", err)
 	}
 	for _, c := range []*testConn{first, third} {
 		if err := c.send("/slow"); err != nil {
@@ -168,12 +168,12 @@ func TestIdleAuthenticatedConnectionIsEvicted(t *testing.T) {
 		<-s.slowReached
 	}
 	if fourth := s.dial(); !fourth.isClosed() {
-		t.Error("a connection was admitted while all others were active")
+		t.Error("connection was admitted while all others were active")
 	}
 	for _, c := range []*testConn{first, third} {
 		s.resume <- struct{}{}
 		if err := c.receive(); err != nil {
-			t.Errorf("a call under way was lost: %v", err)
+			t.Errorf("request in flight failed: %v", err)
 		}
 	}
 }
@@ -183,35 +183,35 @@ func TestIdleAuthenticatedConnectionIsEvicted(t *testing.T) {
 func TestLimiterInvariants(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		most := rapid.IntRange(1, 5).Draw(t, "most")
+		maxConns := rapid.IntRange(1, 5).Draw(t, "max connections")
 		rejected := 0
-		l := newLimiter(most, func() { rejected++ })
+		l := newLimiter(maxConns, func() { rejected++ })
 		var all []*limitedConn
-		working := map[*limitedConn]bool{}
+		active := map[*limitedConn]bool{}
 		connect := func(*rapid.T) {
 			conn := &limitedConn{Conn: nopConn{}, limiter: l}
 			all = append(all, conn)
 			l.admit(conn)
 		}
-		any := func(t *rapid.T) *limitedConn { return rapid.SampledFrom(all).Draw(t, "connection") }
+		draw := func(t *rapid.T) *limitedConn { return rapid.SampledFrom(all).Draw(t, "connection") }
 		connect(t) // so that every action finds a connection
 		t.Repeat(map[string]func(*rapid.T){
-			"come": connect,
-			"go":   func(t *rapid.T) { c := any(t); _ = c.Close(); delete(working, c) },
-			"idle": func(t *rapid.T) { c := any(t); l.onStateChange(c, http.StateIdle); delete(working, c) },
-			"work": func(t *rapid.T) {
-				c := any(t)
+			"connect": connect,
+			"close":   func(t *rapid.T) { c := draw(t); _ = c.Close(); delete(active, c) },
+			"idle":    func(t *rapid.T) { c := draw(t); l.onStateChange(c, http.StateIdle); delete(active, c) },
+			"request": func(t *rapid.T) {
+				c := draw(t)
 				l.onStateChange(c, http.StateActive)
 				MarkAuthenticated(context.WithValue(context.Background(), connKey{}, c))
 				if _, open := l.open[c]; open {
-					working[c] = true
+					active[c] = true
 				}
 			},
 			"": func(t *rapid.T) {
-				if len(l.open) > most || l.total < len(l.open) || l.total > len(all) {
-					t.Fatalf("%d are open, %d are served", len(l.open), l.total)
+				if len(l.open) > maxConns || l.total < len(l.open) || l.total > len(all) {
+					t.Fatalf("%d connections are open and %d tracked, with a limit of %d", len(l.open), l.total, maxConns)
 				}
-				for c := range working {
+				for c := range active {
 					if _, open := l.open[c]; !open {
 						t.Fatal("an active authenticated connection was evicted")
 					}

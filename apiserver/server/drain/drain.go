@@ -3,13 +3,13 @@
 // Package drain lets HTTP/2 clients leave a stopping server without losing a request.
 //
 // A client leaves an HTTP/2 connection when it receives GOAWAY. Go's HTTP/2 server sends
-// GOAWAY with the last stream it has seen and drops what the client began before reading
-// it: those requests fail unless the client can retry them. RFC 9113, section 6.8, tells
-// servers to first send GOAWAY with the highest stream number, which means "start nothing
-// new here, everything in flight is served", and the real number only later. Package
-// net/http does the latter on Shutdown. This package does the former: it inserts the
-// frame before the frames of a response, so that a client waiting for its response reads
-// the frame before it sends its next request.
+// GOAWAY with the last stream it has seen, and drops requests that the client sends before
+// reading the frame: they fail unless the client can retry them. RFC 9113, section 6.8,
+// recommends first sending GOAWAY with the highest stream number, which means that the
+// server handles all requests in flight, and the last stream's number later. Package
+// net/http does the second part on Shutdown, and this package does the first: it inserts
+// the frame before the frames of a response, so that a client waiting for its response
+// reads the frame before it sends its next request.
 //
 // To insert frames, the listener terminates TLS, and the server speaks HTTP/2 as over an
 // unencrypted connection. This package handles connections only. For HTTP/1.1 the header
@@ -38,7 +38,7 @@ type Connections struct {
 }
 
 // WrapListener returns a TLS listener on top of a TCP listener, and prepares the server to
-// Serve on it. Requests do not show that they arrived over TLS.
+// Serve on it. Requests do not have TLS set, although they arrive over TLS.
 func WrapListener(server *http.Server, listener net.Listener, config *tls.Config) (net.Listener, *Connections) {
 	c := &Connections{server: server, open: map[*trackedConn]bool{}}
 	server.Protocols = &http.Protocols{}
@@ -49,9 +49,8 @@ func WrapListener(server *http.Server, listener net.Listener, config *tls.Config
 	return &tlsListener{listener, config, c}, c
 }
 
-// Drain makes the next response on each current and future connection ask the client to
-// go elsewhere. Connections stay open until their clients or the server's Shutdown close
-// them.
+// Drain makes the next response on each current and future connection tell the client to
+// reconnect. Connections stay open until their clients or the server's Shutdown close them.
 func (c *Connections) Drain() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +116,7 @@ const (
 	frameTypeHeaders = 0x1
 )
 
-// goAwayFrame asks a client to start no more streams: eight bytes of type 7 on stream 0,
+// goAwayFrame tells a client to start no more streams: eight bytes of type 7 on stream 0,
 // the highest stream number, no error.
 var goAwayFrame = []byte{0, 0, 8, 0x7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0}
 
@@ -160,7 +159,7 @@ func (c *trackedConn) doHandshake() error {
 	return nil
 }
 
-// rejectPlainHTTP answers a plain HTTP request with a hint to use TLS.
+// rejectPlainHTTP responds to a plain HTTP request with a hint to use TLS.
 func rejectPlainHTTP(err error) {
 	var record tls.RecordHeaderError
 	if !errors.As(err, &record) || record.Conn == nil {
@@ -180,7 +179,7 @@ func (c *trackedConn) Write(b []byte) (int, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	// The server writes first once it knows of the connection.
+	// The server writes as soon as it tracks the connection.
 	if !c.registered {
 		c.registered = true
 		if !c.connections.add(c) {
@@ -188,10 +187,10 @@ func (c *trackedConn) Write(b []byte) (int, error) {
 		}
 	}
 	betweenFrames := c.headerRead == 0 && c.payloadLeft == 0
-	answers := c.trackFrames(b)
-	// Insert the frame before a response only: a client that has not started a request
-	// would take it as a rejection.
-	if answers && betweenFrames && c.draining.Load() && !c.goAwaySent {
+	responseStarts := c.trackFrames(b)
+	// Insert the frame only before a response: a client that has not started a request would
+	// treat it as a rejection.
+	if responseStarts && betweenFrames && c.draining.Load() && !c.goAwaySent {
 		c.goAwaySent = true
 		if _, err := c.tls.Write(goAwayFrame); err != nil {
 			return 0, err
@@ -213,9 +212,9 @@ func (c *trackedConn) Close() error {
 	return c.tls.Close()
 }
 
-// trackFrames advances the frame position by what was written, and reports whether the
-// headers of a response begin there.
-func (c *trackedConn) trackFrames(written []byte) (answers bool) {
+// trackFrames advances the frame position by the written bytes, and reports whether they
+// include the header of a HEADERS frame, which starts a response.
+func (c *trackedConn) trackFrames(written []byte) (responseStarts bool) {
 	for len(written) > 0 {
 		if c.payloadLeft > 0 {
 			n := min(c.payloadLeft, len(written))
@@ -229,8 +228,8 @@ func (c *trackedConn) trackFrames(written []byte) (answers bool) {
 		if c.headerRead == frameHeaderLen {
 			c.headerRead = 0
 			c.payloadLeft = int(c.header[0])<<16 | int(c.header[1])<<8 | int(c.header[2])
-			answers = answers || c.header[3] == frameTypeHeaders
+			responseStarts = responseStarts || c.header[3] == frameTypeHeaders
 		}
 	}
-	return answers
+	return responseStarts
 }

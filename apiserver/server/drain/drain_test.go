@@ -40,12 +40,12 @@ type testServer struct {
 // startServer serves a handler over TLS.
 func startServer(t *testing.T, handler http.HandlerFunc) (*testServer, *Connections) {
 	t.Helper()
-	lender := httptest.NewUnstartedServer(nil) // provides a certificate and a listener
-	lender.StartTLS()
-	config := lender.TLS.Clone()
+	source := httptest.NewUnstartedServer(nil) // provides a certificate and a listener
+	source.StartTLS()
+	config := source.TLS.Clone()
 	pool := x509.NewCertPool()
-	pool.AddCert(lender.Certificate())
-	lender.Close()
+	pool.AddCert(source.Certificate())
+	source.Close()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -83,8 +83,8 @@ func postOnce(ctx context.Context, client *http.Client, address, body string) (s
 	if err != nil {
 		return "", err
 	}
-	answer, err := io.ReadAll(response.Body)
-	return response.Proto + " " + string(answer), errors.Join(err, response.Body.Close())
+	content, err := io.ReadAll(response.Body)
+	return response.Proto + " " + string(content), errors.Join(err, response.Body.Close())
 }
 
 func newClient(t *testing.T, server *testServer, dials *atomic.Int64) *http.Client {
@@ -105,8 +105,8 @@ func newClient(t *testing.T, server *testServer, dials *atomic.Int64) *http.Clie
 func TestDrainLosesNoRequests(t *testing.T) {
 	t.Parallel()
 	server, connections := startServer(t, echoHandler)
-	var dials, answers atomic.Int64
-	left := make(chan struct{})
+	var dials, responses atomic.Int64
+	draining := make(chan struct{})
 	var group sync.WaitGroup
 	for i := range 8 {
 		client := newClient(t, server, &dials)
@@ -115,27 +115,27 @@ func TestDrainLosesNoRequests(t *testing.T) {
 			for after := 0; after < 20; {
 				got, err := postOnce(t.Context(), client, server.URL, body)
 				if err != nil || got != "HTTP/2.0 "+body {
-					t.Errorf("after %d answers: %.40q, %v", answers.Load(), got, err)
+					t.Errorf("after %d responses: got %.40q, error %v", responses.Load(), got, err)
 					return
 				}
-				answers.Add(1)
+				responses.Add(1)
 				select {
-				case <-left:
+				case <-draining:
 					after++
 				default:
 				}
 			}
 		})
 	}
-	for answers.Load() < 200 {
+	for responses.Load() < 200 {
 		time.Sleep(time.Millisecond)
 	}
 	before := dials.Load()
 	connections.Drain()
-	close(left)
+	close(draining)
 	group.Wait()
 	if dials.Load() < before+8 {
-		t.Errorf("%d connections before, %d after: the clients did not leave", before, dials.Load())
+		t.Errorf("%d connections before and %d after draining: clients did not reconnect", before, dials.Load())
 	}
 	shutdownConnections(t, connections)
 }
@@ -146,32 +146,32 @@ func TestDrainLosesNoRequests(t *testing.T) {
 func TestDrainWithManyStreams(t *testing.T) {
 	t.Parallel()
 	server, connections := startServer(t, echoHandler)
-	var dials, answers atomic.Int64
+	var dials, responses atomic.Int64
 	client := newClient(t, server, &dials)
-	left := make(chan struct{})
+	draining := make(chan struct{})
 	var group sync.WaitGroup
 	for range 16 {
 		group.Go(func() {
-			for after := 0; after < 20; answers.Add(1) {
+			for after := 0; after < 20; responses.Add(1) {
 				response, err := client.Get(server.URL)
 				if err != nil {
-					t.Errorf("after %d answers: %v", answers.Load(), err)
+					t.Errorf("after %d responses: %v", responses.Load(), err)
 					return
 				}
 				_ = response.Body.Close()
 				select {
-				case <-left:
+				case <-draining:
 					after++
 				default:
 				}
 			}
 		})
 	}
-	for answers.Load() < 200 {
+	for responses.Load() < 200 {
 		time.Sleep(time.Millisecond)
 	}
 	connections.Drain()
-	close(left)
+	close(draining)
 	group.Wait()
 	shutdownConnections(t, connections)
 }
@@ -185,7 +185,7 @@ func shutdownConnections(t *testing.T, connections *Connections) {
 		t.Errorf("shutting down: %v\n%s", err, stacks[:runtime.Stack(stacks, true)])
 	}
 	if n := connections.count(); n != 0 {
-		t.Errorf("%d connections are still known", n)
+		t.Errorf("%d connections are still tracked", n)
 	}
 }
 
@@ -245,14 +245,14 @@ func (f *http2Client) nextFrame() string {
 		switch frame := frame.(type) {
 		case *http2.GoAwayFrame:
 			if frame.ErrCode != http2.ErrCodeNo {
-				f.t.Errorf("the error code is %v", frame.ErrCode)
+				f.t.Errorf("GOAWAY has error code %v", frame.ErrCode)
 			}
 			if frame.LastStreamID == 1<<31-1 {
 				return "leave"
 			}
 			return "close"
 		case *http2.HeadersFrame:
-			return "answer"
+			return "response"
 		}
 	}
 }
@@ -261,7 +261,7 @@ func (f *http2Client) expect(want ...string) {
 	f.t.Helper()
 	for _, want := range want {
 		if got := f.nextFrame(); got != want {
-			f.t.Fatalf("got %s, expected %s", got, want)
+			f.t.Fatalf("got frame %s, want %s", got, want)
 		}
 	}
 }
@@ -273,19 +273,19 @@ func TestDrainSendsGoAwayOnce(t *testing.T) {
 	server, connections := startServer(t, echoHandler)
 	used, unused := dialHTTP2(t, server), dialHTTP2(t, server)
 	used.sendRequest(1)
-	used.expect("answer")
+	used.expect("response")
 	connections.Drain()
 	late := dialHTTP2(t, server)
 	for i, client := range []*http2Client{used, unused, late} {
 		client.sendRequest(3)
-		client.expect("leave", "answer")
+		client.expect("leave", "response")
 		client.sendRequest(5)
-		client.expect("answer")
+		client.expect("response")
 		if i == 0 {
 			continue
 		}
 		client.sendRequest(7)
-		client.expect("answer")
+		client.expect("response")
 	}
 	go func() { _ = connections.Shutdown(context.Background()) }()
 	for _, client := range []*http2Client{used, unused, late} {
@@ -296,22 +296,22 @@ func TestDrainSendsGoAwayOnce(t *testing.T) {
 // A request in flight during the drain is served to its end.
 func TestDrainDuringResponse(t *testing.T) {
 	t.Parallel()
-	begun, finish := make(chan struct{}), make(chan struct{})
+	started, finish := make(chan struct{}), make(chan struct{})
 	server, connections := startServer(t, func(w http.ResponseWriter, _ *http.Request) {
-		begun <- struct{}{}
+		started <- struct{}{}
 		<-finish
 		w.WriteHeader(http.StatusNoContent)
 	})
 	client := dialHTTP2(t, server)
 	client.sendRequest(1)
-	<-begun
+	<-started
 	connections.Drain()
 	finish <- struct{}{}
-	client.expect("leave", "answer")
+	client.expect("leave", "response")
 	client.sendRequest(3)
-	<-begun
+	<-started
 	finish <- struct{}{}
-	client.expect("answer")
+	client.expect("response")
 }
 
 // Frame tracking works wherever writes split frames.
@@ -321,11 +321,11 @@ func TestTrackFrames(t *testing.T) {
 		var stream bytes.Buffer
 		framer := http2.NewFramer(&stream, nil)
 		boundaries := map[int]bool{0: true}
-		var answersAt []int // where the header of a HEADERS frame ends
+		var responsesAt []int // where the header of a HEADERS frame ends
 		for _, size := range rapid.SliceOfN(rapid.IntRange(0, 40), 1, 20).Draw(t, "sizes") {
 			var err error
 			if size%4 == 0 {
-				answersAt = append(answersAt, stream.Len()+frameHeaderLen)
+				responsesAt = append(responsesAt, stream.Len()+frameHeaderLen)
 				err = framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: make([]byte, size)})
 			} else {
 				err = framer.WriteData(1, false, make([]byte, size))
@@ -339,14 +339,14 @@ func TestTrackFrames(t *testing.T) {
 		all, at := stream.Bytes(), 0
 		for at < len(all) {
 			n := rapid.IntRange(1, min(len(all)-at, 60)).Draw(t, "write")
-			answers := c.trackFrames(all[at : at+n])
-			want := slices.ContainsFunc(answersAt, func(end int) bool { return at < end && end <= at+n })
+			responseStarts := c.trackFrames(all[at : at+n])
+			want := slices.ContainsFunc(responsesAt, func(end int) bool { return at < end && end <= at+n })
 			at += n
 			if between := c.headerRead == 0 && c.payloadLeft == 0; between != boundaries[at] {
-				t.Fatalf("at %d: between frames: %v, expected %v", at, between, boundaries[at])
+				t.Fatalf("at byte %d: between frames: %v, want %v", at, between, boundaries[at])
 			}
-			if answers != want {
-				t.Fatalf("until %d: an answer begins: %v, expected %v", at, answers, want)
+			if responseStarts != want {
+				t.Fatalf("up to byte %d: response starts: %v, want %v", at, responseStarts, want)
 			}
 		}
 	})
@@ -360,7 +360,7 @@ func TestHTTP1IsUnaffected(t *testing.T) {
 	client := &http.Client{Transport: transport}
 	for range 2 {
 		if got, err := postOnce(t.Context(), client, server.URL, "hello"); err != nil || got != "HTTP/1.1 hello" {
-			t.Errorf("got %q, %v", got, err)
+			t.Errorf("got %q, error %v", got, err)
 		}
 		connections.Drain()
 	}
@@ -383,7 +383,7 @@ func TestPlainHTTPIsRejected(t *testing.T) {
 		}
 		got, _ := io.ReadAll(conn) // may end in a reset
 		if !strings.Contains(string(got), want) || want == "" && strings.Contains(string(got), "HTTP") {
-			t.Errorf("%q got %q, expected %q", sent, got, want)
+			t.Errorf("sent %q: got %q, want %q", sent, got, want)
 		}
 		if err := conn.Close(); err != nil {
 			t.Error(err)
@@ -401,17 +401,17 @@ func TestShutdownDuringHandshake(t *testing.T) {
 	}
 	used := dialHTTP2(t, server) // accepted after the other
 	used.sendRequest(1)
-	used.expect("answer")
+	used.expect("response")
 	done := make(chan error, 1)
 	go func() { done <- connections.Shutdown(context.Background()) }()
-	used.expect("close") // Shutdown has begun
+	used.expect("close") // Shutdown has started
 	config := server.clientTLS.Clone()
 	config.NextProtos, config.ServerName = []string{"h2"}, "127.0.0.1"
 	late := tls.Client(raw, config)
 	_ = late.SetDeadline(time.Now().Add(30 * time.Second))
 	_ = late.Handshake()
 	if n, err := late.Read(make([]byte, 1)); err == nil {
-		t.Errorf("the late connection is served: %d bytes", n)
+		t.Errorf("connection was served after Shutdown: read %d bytes", n)
 	}
 	_ = late.Close()
 	select {
@@ -420,9 +420,9 @@ func TestShutdownDuringHandshake(t *testing.T) {
 			t.Error(err)
 		}
 	case <-time.After(30 * time.Second):
-		t.Error("Shutdown waits")
+		t.Error("Shutdown did not return within 30 seconds")
 	}
 	if n := connections.count(); n != 0 {
-		t.Errorf("%d connections are still known", n)
+		t.Errorf("%d connections are still tracked", n)
 	}
 }
