@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package audit defines audit records: who did what, as IDs and fixed words, never the
-// data that was read or written. It is pure; a record is written in the same
-// transaction as the action.
+// Package audit defines audit records of actions on resources. Records consist of IDs and
+// fixed words, and never include the data that was read or written. A record is written in
+// the same transaction as the action.
 package audit
 
 import "time"
@@ -56,8 +56,8 @@ type Record struct {
 }
 
 // NewRecord returns the record of an action at a time.
-func NewRecord(at time.Time, by Actor, action Action, resource Resource, id string) Record {
-	return Record{At: at, Actor: by, Action: action, Resource: resource, ResourceID: id}
+func NewRecord(at time.Time, actor Actor, action Action, resource Resource, id string) Record {
+	return Record{At: at, Actor: actor, Action: action, Resource: resource, ResourceID: id}
 }
 
 // Filter selects records. Empty fields match all records.

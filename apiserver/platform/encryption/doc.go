@@ -6,6 +6,6 @@
 // (AEAD) and lookup.json (PRF), in cleartext because the directory is a mounted
 // Secret.
 //
-// What is encrypted and where it is stored is decided elsewhere. Errors contain no
-// keys and no plaintext.
+// Callers decide which data is encrypted and where it is stored. Errors contain no keys
+// and no plaintext.
 package encryption

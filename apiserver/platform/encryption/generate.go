@@ -27,10 +27,10 @@ func GenerateKeysetFiles(dir string) error {
 	for name, handle := range map[string]*keyset.Handle{encryptionFile: encryption, lookupFile: lookup} {
 		var text bytes.Buffer
 		if err := insecurecleartextkeyset.Write(handle, keyset.NewJSONWriter(&text)); err != nil {
-			return fmt.Errorf("writing keyset: %w", err)
+			return fmt.Errorf("encoding keyset %s: %w", name, err)
 		}
 		if err := writeFileIfNotExists(filepath.Join(dir, name), text.Bytes()); err != nil {
-			return fmt.Errorf("generating keyset: %w", err)
+			return fmt.Errorf("writing keyset %s: %w", name, err)
 		}
 	}
 	return nil
@@ -42,7 +42,7 @@ func writeFileIfNotExists(path string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(partial.Name()) //nolint:errcheck // its other name stays
+	defer os.Remove(partial.Name()) //nolint:errcheck // the linked file remains
 	_, err = partial.Write(content)
 	if err := errors.Join(err, partial.Sync(), partial.Close()); err != nil {
 		return err

@@ -36,7 +36,7 @@ type Keyring struct {
 	current atomic.Pointer[primitives]
 }
 
-// primitives are the cryptographic primitives of the two keysets.
+// primitives are the cryptographic primitives created from the two keysets.
 type primitives struct {
 	aead         tink.AEAD
 	prfs         *prf.Set
@@ -111,9 +111,9 @@ func parseKeysets(dir string, files reload.Files) (*primitives, error) {
 
 // readKeyset reads a keyset. Its errors do not reveal the contents of an invalid file.
 func readKeyset(files reload.Files, path string) (*keyset.Handle, error) {
-	text, there := files[path]
-	if !there {
-		return nil, fmt.Errorf("%s is missing; expected a cleartext Tink keyset", path)
+	text, found := files[path]
+	if !found {
+		return nil, fmt.Errorf("%s not found: expected a cleartext Tink keyset", path)
 	}
 	handle, err := insecurecleartextkeyset.Read(keyset.NewJSONReader(bytes.NewReader(text)))
 	if err != nil {
@@ -128,7 +128,7 @@ var (
 )
 
 func newPrimitives(encryption, lookup *keyset.Handle) (*primitives, error) {
-	seal, err := aead.New(encryption)
+	encrypter, err := aead.New(encryption)
 	if err != nil {
 		return nil, errInvalidEncryptionKeyset
 	}
@@ -136,7 +136,7 @@ func newPrimitives(encryption, lookup *keyset.Handle) (*primitives, error) {
 	if err != nil {
 		return nil, errInvalidLookupKeyset
 	}
-	r := &primitives{aead: seal, prfs: hash}
+	r := &primitives{aead: encrypter, prfs: hash}
 	for key := range hash.PRFs {
 		if key != hash.PrimaryID {
 			r.lookupKeyIDs = append(r.lookupKeyIDs, key)
@@ -150,8 +150,8 @@ func newPrimitives(encryption, lookup *keyset.Handle) (*primitives, error) {
 }
 
 // keyIDs returns the names of the keys in a keyset.
-func keyIDs(name string, of *keyset.Handle) []string {
-	keys := of.KeysetInfo().GetKeyInfo()
+func keyIDs(name string, handle *keyset.Handle) []string {
+	keys := handle.KeysetInfo().GetKeyInfo()
 	names := make([]string, 0, len(keys))
 	for _, key := range keys {
 		names = append(names, fmt.Sprintf("%s-%d", name, key.GetKeyId()))
@@ -159,12 +159,12 @@ func keyIDs(name string, of *keyset.Handle) []string {
 	return names
 }
 
-// keyVersion returns the version of the keys that encrypt and hash. Which lookup key
-// is primary does not matter, because it does not affect stored data.
-func keyVersion(sealing uint32, lookups []uint32) string {
-	words := make([]string, 0, 1+len(lookups))
-	words = append(words, strconv.FormatUint(uint64(sealing), 36))
-	for _, key := range slices.Sorted(slices.Values(lookups)) {
+// keyVersion returns the version of the keys that encrypt and hash. It does not depend on
+// which lookup key is primary, because that does not affect stored data.
+func keyVersion(encryptionKeyID uint32, lookupKeyIDs []uint32) string {
+	words := make([]string, 0, 1+len(lookupKeyIDs))
+	words = append(words, strconv.FormatUint(uint64(encryptionKeyID), 36))
+	for _, key := range slices.Sorted(slices.Values(lookupKeyIDs)) {
 		words = append(words, strconv.FormatUint(uint64(key), 36))
 	}
 	return strings.Join(words, ".")
@@ -179,28 +179,28 @@ func (k *Keyring) KeyVersion() string { return k.current.Load().keyVersion }
 
 // Encrypt encrypts a text. It can be decrypted only for the same subject, such as the
 // ID of the user that the text belongs to. The subject is not encrypted.
-func (k *Keyring) Encrypt(text []byte, subject string) (sealed []byte, err error) {
-	sealed, err = k.current.Load().aead.Encrypt(text, []byte(subject))
+func (k *Keyring) Encrypt(text []byte, subject string) (ciphertext []byte, err error) {
+	ciphertext, err = k.current.Load().aead.Encrypt(text, []byte(subject))
 	if err != nil {
-		return nil, errors.New("encryption failed")
+		return nil, errors.New("failed to encrypt")
 	}
-	return sealed, nil
+	return ciphertext, nil
 }
 
-// ErrDecrypt means that data cannot be decrypted: it was encrypted with other keys or
-// for another subject, or it was modified.
-var ErrDecrypt = errors.New("decryption failed with the keys of this instance; restore the keysets that the data was encrypted with")
+// ErrDecrypt indicates that data cannot be decrypted because it was modified, or encrypted
+// with other keys or for another subject.
+var ErrDecrypt = errors.New("failed to decrypt with the keys of this instance; restore the keysets that encrypted the data")
 
 // Decrypt decrypts a text encrypted for the subject.
-func (k *Keyring) Decrypt(sealed []byte, subject string) (text []byte, err error) {
-	text, err = k.current.Load().aead.Decrypt(sealed, []byte(subject))
+func (k *Keyring) Decrypt(ciphertext []byte, subject string) (text []byte, err error) {
+	text, err = k.current.Load().aead.Decrypt(ciphertext, []byte(subject))
 	if err != nil {
 		return nil, ErrDecrypt
 	}
 	return text, nil
 }
 
-// Hashes returns the keyed hashes of a text, one per lookup key. The first is by the
+// Hashes returns the keyed hashes of a text, one per lookup key. The first uses the
 // key that will be removed last. Hashes for different purposes are unrelated.
 func (k *Keyring) Hashes(purpose, text string) ([]Hash, error) {
 	r := k.current.Load()
@@ -209,7 +209,7 @@ func (k *Keyring) Hashes(purpose, text string) ([]Hash, error) {
 	for i, key := range r.lookupKeyIDs {
 		sum, err := r.prfs.PRFs[key].ComputePRF(input, hashSize)
 		if err != nil {
-			return nil, errors.New("computing the keyed hash failed")
+			return nil, errors.New("failed to compute keyed hash")
 		}
 		hashes[i] = Hash{KeyID: int64(key), Sum: sum}
 	}

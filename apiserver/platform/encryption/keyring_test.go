@@ -57,19 +57,19 @@ func mustHash(t *testing.T, keys *Keyring, purpose, text string) []Hash {
 func TestReplicasShareKeysets(t *testing.T) {
 	t.Parallel()
 	dir := newKeysetsDir(t)
-	one, other := mustLoadKeyring(t, dir), mustLoadKeyring(t, dir)
-	text, err := other.Decrypt(mustEncrypt(t, one, "ada@portal.example", "u1"), "u1")
+	first, second := mustLoadKeyring(t, dir), mustLoadKeyring(t, dir)
+	text, err := second.Decrypt(mustEncrypt(t, first, "ada@portal.example", "u1"), "u1")
 	if err != nil || string(text) != "ada@portal.example" {
 		t.Errorf("opened as %q, %v", text, err)
 	}
-	if diff := cmp.Diff(mustHash(t, one, "email", "ada"), mustHash(t, other, "email", "ada")); diff != "" {
+	if diff := cmp.Diff(mustHash(t, first, "email", "ada"), mustHash(t, second, "email", "ada")); diff != "" {
 		t.Errorf("hashes of two replicas differ:\n%s", diff)
 	}
 	if err := GenerateKeysetFiles(dir); err != nil {
 		t.Fatal(err)
 	}
-	if again := mustLoadKeyring(t, dir); again.KeyVersion() != one.KeyVersion() {
-		t.Error("keysets that were there are others now")
+	if again := mustLoadKeyring(t, dir); again.KeyVersion() != first.KeyVersion() {
+		t.Error("GenerateKeysetFiles replaced existing keysets")
 	}
 }
 
@@ -79,22 +79,22 @@ func TestDecryptRequiresSubjectAndKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	strange, err := GenerateKeyring()
+	otherKeys, err := GenerateKeyring()
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole := mustEncrypt(t, keys, "ada@portal.example", "u1")
-	changed := bytes.Clone(whole)
-	changed[len(changed)-1] ^= 1
+	ciphertext := mustEncrypt(t, keys, "ada@portal.example", "u1")
+	modified := bytes.Clone(ciphertext)
+	modified[len(modified)-1] ^= 1
 	for name, try := range map[string]func() ([]byte, error){
-		"another subject": func() ([]byte, error) { return keys.Decrypt(whole, "u2") },
-		"other keys":      func() ([]byte, error) { return strange.Decrypt(whole, "u1") },
-		"changed":         func() ([]byte, error) { return keys.Decrypt(changed, "u1") },
-		"cut off":         func() ([]byte, error) { return keys.Decrypt(whole[:3], "u1") },
-		"nothing":         func() ([]byte, error) { return keys.Decrypt(nil, "u1") },
+		"another subject": func() ([]byte, error) { return keys.Decrypt(ciphertext, "u2") },
+		"other keys":      func() ([]byte, error) { return otherKeys.Decrypt(ciphertext, "u1") },
+		"modified":        func() ([]byte, error) { return keys.Decrypt(modified, "u1") },
+		"truncated":       func() ([]byte, error) { return keys.Decrypt(ciphertext[:3], "u1") },
+		"empty":           func() ([]byte, error) { return keys.Decrypt(nil, "u1") },
 	} {
 		if text, err := try(); !errors.Is(err, ErrDecrypt) || text != nil {
-			t.Errorf("%s: got %q, %v", name, text, err)
+			t.Errorf("%s: got %q, error %v, want ErrDecrypt", name, text, err)
 		}
 	}
 }
@@ -111,11 +111,11 @@ func TestCiphertextAndHashesRevealNothing(t *testing.T) {
 		text := rapid.StringN(4, 80, -1).Draw(r, "text")
 		first, second := mustEncrypt(t, keys, text, "u1"), mustEncrypt(t, keys, text, "u1")
 		if bytes.Equal(first, second) || bytes.Contains(first, []byte(text)) {
-			r.Fatalf("%q shows in %x, %x", text, first, second)
+			r.Fatalf("ciphertexts %x and %x reveal the text %q", first, second, text)
 		}
 		email, phone := mustHash(t, keys, "email", text)[0], mustHash(t, keys, "phone", text)[0]
 		if bytes.Equal(email.Sum, phone.Sum) || len(email.Sum) != hashSize {
-			r.Fatalf("hashes %x and %x", email.Sum, phone.Sum)
+			r.Fatalf("hashes for different purposes are %x and %x, want different hashes", email.Sum, phone.Sum)
 		}
 	})
 }
@@ -130,12 +130,12 @@ func TestKeyRotation(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, old := mustEncrypt(t, keys, "text", "u1"), mustHash(t, keys, "email", "ada")
-	generations := map[string]bool{keys.KeyVersion(): true}
-	for _, turn := range []func(*keyset.Manager, uint32) error{
+	keyVersions := map[string]bool{keys.KeyVersion(): true}
+	for _, rotate := range []func(*keyset.Manager, uint32) error{
 		func(*keyset.Manager, uint32) error { return nil },
 		func(m *keyset.Manager, added uint32) error { return m.SetPrimary(added) },
 	} {
-		addKeys(t, dir, turn)
+		addKeys(t, dir, rotate)
 		if err := source.Load(); err != nil {
 			t.Fatal(err)
 		}
@@ -143,12 +143,12 @@ func TestKeyRotation(t *testing.T) {
 			t.Errorf("opened as %q, %v", text, err)
 		}
 		if !containsHash(mustHash(t, keys, "email", "ada"), old[0]) {
-			t.Error("the hash by the former key is not made any more")
+			t.Error("hash of the previous key is missing")
 		}
-		generations[keys.KeyVersion()] = true
+		keyVersions[keys.KeyVersion()] = true
 	}
-	if len(generations) != 3 || len(mustHash(t, keys, "email", "ada")) != 3 {
-		t.Errorf("generations %v, %d hashes", generations, len(mustHash(t, keys, "email", "ada")))
+	if len(keyVersions) != 3 || len(mustHash(t, keys, "email", "ada")) != 3 {
+		t.Errorf("got key versions %v and %d hashes, want 3 each", keyVersions, len(mustHash(t, keys, "email", "ada")))
 	}
 }
 
@@ -162,7 +162,7 @@ func containsHash(hashes []Hash, wanted Hash) bool {
 }
 
 // addKeys adds a key to each keyset in a directory.
-func addKeys(t *testing.T, dir string, turn func(*keyset.Manager, uint32) error) {
+func addKeys(t *testing.T, dir string, rotate func(*keyset.Manager, uint32) error) {
 	t.Helper()
 	for _, name := range []string{encryptionFile, lookupFile} {
 		path := filepath.Join(dir, name)
@@ -181,7 +181,7 @@ func addKeys(t *testing.T, dir string, turn func(*keyset.Manager, uint32) error)
 		}
 		added, err := manager.Add(kind)
 		if err == nil {
-			err = turn(manager, added)
+			err = rotate(manager, added)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -205,7 +205,7 @@ func TestLoadKeyringRejectsInvalidKeysets(t *testing.T) {
 		spoil func(t *testing.T, dir string)
 		want  string
 	}{
-		"none":    {func(t *testing.T, dir string) { removeFile(t, dir, lookupFile) }, "lookup.json is missing"},
+		"none":    {func(t *testing.T, dir string) { removeFile(t, dir, lookupFile) }, "lookup.json not found"},
 		"rubbish": {func(t *testing.T, dir string) { writeFile(t, dir, encryptionFile, "hunter2") }, "encryption.json is not a cleartext Tink keyset"},
 		"another kind": {func(t *testing.T, dir string) {
 			text, err := os.ReadFile(filepath.Join(dir, lookupFile))
@@ -254,7 +254,7 @@ func FuzzParseKeysets(f *testing.F) {
 	f.Fuzz(func(t *testing.T, encryption, lookup []byte) {
 		r, err := parseKeysets(dir, map[string][]byte{dir + "/" + encryptionFile: encryption, dir + "/" + lookupFile: lookup})
 		if (r == nil) == (err == nil) {
-			t.Errorf("a ring %v and error %v", r, err)
+			t.Errorf("got keyring %v and error %v", r, err)
 		}
 	})
 }

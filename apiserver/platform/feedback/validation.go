@@ -51,10 +51,9 @@ func newValidationError(field, format string, arguments ...any) error {
 
 // Validate returns a *ValidationError if the intent in the named field is invalid.
 //
-// A channel or sub-type on an intent type that has none is an error and is not
-// dropped: one of the two is not what the patient meant, and only the client can tell
-// which. A label without a custom category is ignored, as the specification requires:
-// it is dropped unread, so that no unsolicited text is stored.
+// A channel or sub-type that the intent type does not support is rejected, because only
+// the client knows which of the two is wrong. A label without a custom category is
+// dropped, as the specification requires, so that no unsolicited text is stored.
 func (i *Intent) Validate(field string) error {
 	if err := validateOneOf(field+".type", i.Type, intentTypes); err != nil {
 		return err
@@ -76,8 +75,8 @@ func (i *Intent) Validate(field string) error {
 // validateCategory checks the channel or sub-type of an intent against the categories
 // of its type.
 func validateCategory(field, intent string, categories map[string][]string, category string, label *string) error {
-	allowed, has := categories[intent]
-	if !has {
+	allowed, found := categories[intent]
+	if !found {
 		return newValidationError(field, "expected none with type %s; only %s", intent, typesWithCategories(categories))
 	}
 	if err := validateOneOf(field+".category", category, allowed); err != nil {
@@ -86,7 +85,7 @@ func validateCategory(field, intent string, categories map[string][]string, cate
 	return validateLabel(field, category, label)
 }
 
-// typesWithCategories lists the intent types that have such a part.
+// typesWithCategories lists the intent types that have the part with these categories.
 func typesWithCategories(categories map[string][]string) string {
 	var names []string
 	for _, name := range intentTypes {

@@ -42,7 +42,7 @@ func errorField(t *testing.T, err error) string {
 	t.Helper()
 	var invalid *ValidationError
 	if err != nil && !errors.As(err, &invalid) {
-		t.Fatalf("%v is a %T", err, err)
+		t.Fatalf("got error %v of type %T, want a ValidationError", err, err)
 	}
 	if invalid == nil {
 		return ""
@@ -62,7 +62,7 @@ func TestValidateCombinations(t *testing.T) {
 			want = "before.type"
 		}
 		if got := errorField(t, bare.Validate("before")); got != want {
-			t.Errorf("%s: wrong is %q, want %q", kind, got, want)
+			t.Errorf("type %s: got error for field %q, want %q", kind, got, want)
 		}
 		if want != "" {
 			continue
@@ -85,10 +85,10 @@ func TestValidateCombinations(t *testing.T) {
 				wantSubType = "before.sub_type.category"
 			}
 			if got := errorField(t, channelled.Validate("before")); got != wantChannel {
-				t.Errorf("%s with the channel %s: wrong is %q, want %q", kind, category, got, wantChannel)
+				t.Errorf("type %s with channel %s: got error for field %q, want %q", kind, category, got, wantChannel)
 			}
 			if got := errorField(t, subTyped.Validate("before")); got != wantSubType {
-				t.Errorf("%s with the sub-type %s: wrong is %q, want %q", kind, category, got, wantSubType)
+				t.Errorf("type %s with sub-type %s: got error for field %q, want %q", kind, category, got, wantSubType)
 			}
 		}
 	}
@@ -106,22 +106,22 @@ func TestValidate(t *testing.T) {
 			`{"type": "consultation", "channel": {"category": "video"}, "sub_type": {"category": "nurse"}}`,
 			`{"type":"consultation","channel":{"category":"video"},"sub_type":{"category":"nurse"}}`,
 		},
-		"everything custom": {
+		"custom values": {
 			`{"type": "consultation", "channel": {"category": "custom", "custom_label": "a letter"}, "sub_type": {"category": "custom", "custom_label": "a friend"}}`,
 			`{"type":"consultation","channel":{"category":"custom","custom_label":"a letter"},"sub_type":{"category":"custom","custom_label":"a friend"}}`,
 		},
-		"null is not given": {
+		"null fields": {
 			`{"type": "unknown", "channel": null, "sub_type": null, "custom_label": null}`, `{"type":"unknown"}`,
 		},
-		"unknown fields are ignored": {`{"type": "not_sure", "mood": "good", "channel": null}`, `{"type":"not_sure"}`},
-		"labels that nothing calls for are ignored": {
+		"unknown fields": {`{"type": "not_sure", "mood": "good", "channel": null}`, `{"type":"not_sure"}`},
+		"unneeded labels": {
 			`{"type": "consultation", "custom_label": "x", "channel": {"category": "chat", "custom_label": "` + tooLong + `"}, "sub_type": {"category": "nurse", "custom_label": " "}}`,
 			`{"type":"consultation","channel":{"category":"chat"},"sub_type":{"category":"nurse"}}`,
 		},
 		"160 characters of two bytes": {
 			`{"type": "custom", "custom_label": "` + long + `"}`, `{"type":"custom","custom_label":"` + long + `"}`,
 		},
-		"a label keeps its blanks": {`{"type": "custom", "custom_label": " a "}`, `{"type":"custom","custom_label":" a "}`},
+		"label with blanks": {`{"type": "custom", "custom_label": " a "}`, `{"type":"custom","custom_label":" a "}`},
 
 		"no type":             {`{}`, "f.type: expected one of self_treatment_at_home, consultation, urgent_care_center, emergency_care, not_sure, unknown, custom, got nothing"},
 		"null type":           {`{"type": null}`, "f.type: expected one of self_treatment_at_home, consultation, urgent_care_center, emergency_care, not_sure, unknown, custom, got nothing"},
@@ -146,16 +146,16 @@ func TestValidate(t *testing.T) {
 			}
 			if err := intent.Validate("f"); err != nil {
 				if !strings.Contains(err.Error(), test.want) {
-					t.Errorf("got %q, want %q", err, test.want)
+					t.Errorf("got error %q, want it to contain %q", err, test.want)
 				}
 				return
 			}
-			kept, err := json.Marshal(intent)
+			stored, err := json.Marshal(intent)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, string(kept)); diff != "" {
-				t.Errorf("kept (-want +got)\n%s", diff)
+			if diff := cmp.Diff(test.want, string(stored)); diff != "" {
+				t.Errorf("stored intent (-want +got)\n%s", diff)
 			}
 		})
 	}
@@ -185,22 +185,22 @@ func FuzzIntent(f *testing.F) {
 		}
 		for _, pair := range pairs {
 			if (pair[0] == "custom") != (pair[1] != "") || len([]rune(pair[1])) > MaxLabelLength {
-				t.Errorf("accepted %q with the label %q", pair[0], pair[1])
+				t.Errorf("accepted category %q with label %q", pair[0], pair[1])
 			}
 		}
-		kept, err := json.Marshal(intent)
+		stored, err := json.Marshal(intent)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var again Intent
-		if err := json.Unmarshal(kept, &again); err != nil {
+		if err := json.Unmarshal(stored, &again); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(intent, again); diff != "" {
-			t.Errorf("read back (-kept +read)\n%s", diff)
+			t.Errorf("intent after a round trip (-stored +read)\n%s", diff)
 		}
 		if err := again.Validate("f"); err != nil {
-			t.Errorf("%s was accepted once: %v", kept, err)
+			t.Errorf("accepted intent %s is rejected after a round trip: %v", stored, err)
 		}
 	})
 }

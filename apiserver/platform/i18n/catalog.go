@@ -12,8 +12,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// fallback is the directory of the language whose texts are complete by definition, and
-// which readers get if no language matches.
+// fallback is the directory of the reference language, which is used if no language matches.
 const fallback = "en"
 
 // A Catalog holds the texts of one area in all languages. It is immutable and can be shared.
@@ -26,13 +25,13 @@ type Catalog struct {
 // Languages returns the texts of all languages, English first. The slice must not be modified.
 func (c *Catalog) Languages() []*Texts { return c.languages }
 
-// Match returns the texts in the best matching language. The wanted language is a BCP 47
+// Match returns the texts in the best matching language. The preference is a BCP 47
 // tag or a list as in Accept-Language.
-func (c *Catalog) Match(wanted string) *Texts {
-	if texts, ok := c.exact[wanted]; ok {
+func (c *Catalog) Match(preferred string) *Texts {
+	if texts, ok := c.exact[preferred]; ok {
 		return texts
 	}
-	tags, _, err := language.ParseAcceptLanguage(wanted)
+	tags, _, err := language.ParseAcceptLanguage(preferred)
 	if err != nil {
 		return c.languages[0]
 	}
@@ -57,7 +56,7 @@ func (c *Catalog) RequireIDs(ids []string) error {
 }
 
 // Load reads the texts of an area from the files lang/<language>/texts/<area>.yaml. The error
-// names missing, unknown and redundant texts. Call it once at startup and keep the result.
+// names missing, unknown and redundant texts. Callers load texts once, at startup.
 func Load(from fs.FS, area string) (*Catalog, error) {
 	directories, err := languageDirectories(from)
 	if err != nil {

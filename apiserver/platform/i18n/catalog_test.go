@@ -73,21 +73,21 @@ func TestLoadRejectsInconsistentTexts(t *testing.T) {
 	for _, test := range []struct{ language, content, want string }{
 		{"de", "a: eins\n" + rest, "reading the area texts: lang/de/texts/area.yaml: b: missing"},
 		{"de", "a: eins\nb: \"{count} davon\"\nq: {text: x}", "lang/de/texts/area.yaml: q.answers.yes: missing"},
-		{"de", "a: eins\nb: \"{count} davon\"\nc: drei\n" + rest, "lang/de/texts/area.yaml: c: expected an id that exists in English"},
-		{"de", "a: eins\nb: \"{count} davon\"\nq: {text: x, answers: {yes: y, no: n}}\n", "q.answers.no: expected an id that exists in English"},
+		{"de", "a: eins\nb: \"{count} davon\"\nc: drei\n" + rest, "lang/de/texts/area.yaml: c: not found in the English texts"},
+		{"de", "a: eins\nb: \"{count} davon\"\nq: {text: x, answers: {yes: y, no: n}}\n", "q.answers.no: not found in the English texts"},
 		{"de", "a: eins\nb: zwei\n" + rest, "lang/de/texts/area.yaml: b: expected placeholders [count], as in English, got []"},
 		{"de", "a: eins\nb: \"{zahl} davon\"\n" + rest, "b: expected placeholders [count], as in English, got [zahl]"},
-		{"de", "a: eins\nb: \"\"\n" + rest, "b: expected one text"},
+		{"de", "a: eins\nb: \"\"\n" + rest, "b: expected a single non-empty text"},
 		{"de", "a: 1\nb: \"{count} davon\"\n" + rest, "a: expected a text, got 1"},
 		{"de", "a: [eins\n", "reading the area texts: lang/de/texts/area.yaml: "},
 		{"de", "a: eins\na: zwei\n", "reading the area texts: lang/de/texts/area.yaml: "},
 		{"en", "a: [", "reading the area texts: lang/en/texts/area.yaml: "},
-		{"en", "q.a: one\nq: {a: two}", "lang/en/texts/area.yaml: q.a: expected one text"},
+		{"en", "q.a: one\nq: {a: two}", "lang/en/texts/area.yaml: q.a: expected a single non-empty text"},
 		{"en-us", "a: one\n", "lang/en-us/texts/area.yaml: a: identical to the text of the base language"},
 		{"en-us", "q: {answers: {yes: b}}\n", "q.answers.yes: identical to the text of the base language"},
-		{"en-us", "gender: a\n", "gender: expected an id that exists in English"},
-		{"en-us", "q: {answers: {other: Other}}\n", "q.answers.other: expected an id that exists in English"},
-		{"en-us", "q: a\n", "q: expected an id that exists in English"},
+		{"en-us", "gender: a\n", "gender: not found in the English texts"},
+		{"en-us", "q: {answers: {other: Other}}\n", "q.answers.other: not found in the English texts"},
+		{"en-us", "q: a\n", "q: not found in the English texts"},
 	} {
 		content := map[string]string{"en": english}
 		content[test.language] = test.content

@@ -8,7 +8,6 @@
 // language, and may omit whole files. A reader who asks for a language that does not exist
 // gets the closest match, or else English.
 //
-// What the texts say and which IDs an area needs is up to the package that uses them. The
-// wording of medical concepts and of the interview's questions is part of a release and does
-// not belong here.
+// The packages that use the texts define which IDs an area needs. The wording of medical
+// concepts and interview questions is part of a release and does not belong here.
 package i18n

@@ -17,14 +17,14 @@ import (
 // it to English.
 func readLanguage(from fs.FS, file, directory string, read map[string]map[string]string) (map[string]string, error) {
 	base, _, _ := strings.Cut(directory, "-")
-	own, err := readFile(from, file)
+	texts, err := readFile(from, file)
 	if errors.Is(err, fs.ErrNotExist) && read[base] != nil {
 		return read[base], nil // a variant without differences
 	}
 	if err != nil || directory == fallback {
-		return own, err
+		return texts, err
 	}
-	return merge(read[base], own, read[fallback])
+	return merge(read[base], texts, read[fallback])
 }
 
 func readFile(from fs.FS, file string) (map[string]string, error) {
@@ -40,19 +40,19 @@ func readFile(from fs.FS, file string) (map[string]string, error) {
 	return texts, flatten(tree, "", texts)
 }
 
-// flatten adds the texts of a tree. Their IDs are the keys on the way, joined by dots.
+// flatten adds the texts of a tree. The ID of a text consists of the keys on its path, joined by dots.
 func flatten(tree map[string]any, prefix string, into map[string]string) error {
 	for key, value := range tree {
 		id := prefix + key
-		_, twice := into[id]
+		_, duplicate := into[id]
 		switch value := value.(type) {
 		case map[string]any:
 			if err := flatten(value, id+".", into); err != nil {
 				return err
 			}
 		case string:
-			if value == "" || twice {
-				return fmt.Errorf("%s: expected one text", id)
+			if value == "" || duplicate {
+				return fmt.Errorf("%s: expected a single non-empty text", id)
 			}
 			into[id] = value
 		default:
@@ -64,26 +64,26 @@ func flatten(tree map[string]any, prefix string, into map[string]string) error {
 
 // merge overrides the texts of a base language. It rejects missing, unknown and redundant
 // texts.
-func merge(base, own, english map[string]string) (map[string]string, error) {
-	whole := map[string]string{}
-	maps.Copy(whole, base)
-	for _, id := range slices.Sorted(maps.Keys(own)) {
-		if err := validate(id, own[id], base, english); err != nil {
+func merge(base, texts, english map[string]string) (map[string]string, error) {
+	merged := map[string]string{}
+	maps.Copy(merged, base)
+	for _, id := range slices.Sorted(maps.Keys(texts)) {
+		if err := validate(id, texts[id], base, english); err != nil {
 			return nil, err
 		}
-		whole[id] = own[id]
+		merged[id] = texts[id]
 	}
 	for _, id := range slices.Sorted(maps.Keys(english)) {
-		if whole[id] == "" {
+		if merged[id] == "" {
 			return nil, fmt.Errorf("%s: missing", id)
 		}
 	}
-	return whole, nil
+	return merged, nil
 }
 
 func validate(id, text string, base, english map[string]string) error {
 	if english[id] == "" {
-		return fmt.Errorf("%s: expected an id that exists in English", id)
+		return fmt.Errorf("%s: not found in the English texts", id)
 	}
 	if base[id] == text {
 		return fmt.Errorf("%s: identical to the text of the base language", id)

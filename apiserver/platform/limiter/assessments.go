@@ -14,25 +14,25 @@ var maxFindingsPerClass = [...]int{10, 20, 100}
 // assessmentTimeout is how long an assessment waits for others of its class.
 const assessmentTimeout = 2 * time.Second
 
-// newAssessmentSemaphores sizes each class so that it leaves processors to the classes
-// before it.
-func newAssessmentSemaphores(limits Limits, turnedAway func()) (lanes [len(maxFindingsPerClass)]*Semaphore) {
-	for i, size := range []struct{ inside, waiting int }{
+// newAssessmentSemaphores returns a semaphore for each class, sized to leave processors to
+// the cheaper classes.
+func newAssessmentSemaphores(limits Limits, onReject func()) (semaphores [len(maxFindingsPerClass)]*Semaphore) {
+	for i, size := range []struct{ active, waiting int }{
 		{4 * limits.Processors, limits.Calls},
 		{limits.Processors, limits.Calls / 4},
 		{max(limits.Processors/2, 1), limits.Calls / 8},
 	} {
-		lanes[i] = newSemaphore(size.inside, size.waiting, assessmentTimeout, turnedAway)
+		semaphores[i] = newSemaphore(size.active, size.waiting, assessmentTimeout, onReject)
 	}
-	return lanes
+	return semaphores
 }
 
 // Assessments returns the semaphore for assessments with this many present findings.
-func (g *Limiter) Assessments(findings int) *Semaphore {
-	for i, most := range maxFindingsPerClass {
-		if findings <= most {
-			return g.assessments[i]
+func (l *Limiter) Assessments(findings int) *Semaphore {
+	for i, maxFindings := range maxFindingsPerClass {
+		if findings <= maxFindings {
+			return l.assessments[i]
 		}
 	}
-	return g.assessments[len(g.assessments)-1]
+	return l.assessments[len(l.assessments)-1]
 }

@@ -8,14 +8,14 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// A ByteBudget limits the bytes held in memory for all bodies.
+// A ByteBudget limits the number of body bytes held in memory.
 type ByteBudget struct {
 	free     *semaphore.Weighted
 	onReject func()
 }
 
-func newByteBudget(most int64, turnedAway func()) *ByteBudget {
-	return &ByteBudget{free: semaphore.NewWeighted(most), onReject: turnedAway}
+func newByteBudget(limit int64, onReject func()) *ByteBudget {
+	return &ByteBudget{free: semaphore.NewWeighted(limit), onReject: onReject}
 }
 
 // Reader returns a reader of body that returns ErrBusy once the budget is exhausted.
@@ -31,8 +31,8 @@ type Reader struct {
 }
 
 // Read implements io.Reader.
-func (r *Reader) Read(into []byte) (int, error) {
-	n, err := r.body.Read(into)
+func (r *Reader) Read(buffer []byte) (int, error) {
+	n, err := r.body.Read(buffer)
 	if !r.budget.free.TryAcquire(int64(n)) {
 		r.budget.onReject()
 		return 0, ErrBusy
@@ -41,7 +41,7 @@ func (r *Reader) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// Release returns the bytes to the budget, once what was read is no longer in use.
+// Release returns the bytes to the budget. The caller must not use the read data afterwards.
 func (r *Reader) Release() {
 	r.budget.free.Release(r.held)
 	r.held = 0

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package limiter limits the resources that all callers together may use on one server,
-// so that none can exhaust its memory or starve the others: concurrent calls, body bytes
-// and expensive assessments. Callers over a limit are rejected and may retry. The package
-// does not depend on HTTP; its callers define the response.
+// Package limiter limits the resources that callers may use in total on one server:
+// concurrent calls, body bytes and expensive assessments. The limits keep a caller from
+// exhausting memory or starving others. Callers over a limit are rejected and may retry.
+// The package does not depend on HTTP; its callers define the response.
 package limiter
 
 import "time"
@@ -84,12 +84,12 @@ type Limiter struct {
 	assessments [len(maxFindingsPerClass)]*Semaphore
 }
 
-// New returns the limiter of a server. It calls turnedAway for each rejected caller.
-func New(limits Limits, turnedAway func(Reason)) *Limiter {
-	because := func(reason Reason) func() { return func() { turnedAway(reason) } }
+// New returns the limiter of a server, which calls onReject for each rejected caller.
+func New(limits Limits, onReject func(Reason)) *Limiter {
+	reject := func(reason Reason) func() { return func() { onReject(reason) } }
 	return &Limiter{
-		Calls:       newSemaphore(limits.Calls, 4*limits.Calls, time.Second, because(TooManyCalls)),
-		BodyBytes:   newByteBudget(limits.BodyBytes, because(TooManyBodyBytes)),
-		assessments: newAssessmentSemaphores(limits, because(TooManyAssessments)),
+		Calls:       newSemaphore(limits.Calls, 4*limits.Calls, time.Second, reject(TooManyCalls)),
+		BodyBytes:   newByteBudget(limits.BodyBytes, reject(TooManyBodyBytes)),
+		assessments: newAssessmentSemaphores(limits, reject(TooManyAssessments)),
 	}
 }

@@ -55,11 +55,11 @@ func (t *rejections) record(reason Reason) {
 func TestSemaphoreInvariants(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		inside, waiting := rapid.IntRange(1, 4).Draw(t, "inside"), rapid.IntRange(0, 4).Draw(t, "waiting")
+		active, waiting := rapid.IntRange(1, 4).Draw(t, "active"), rapid.IntRange(0, 4).Draw(t, "waiting")
 		callers := rapid.IntRange(0, 20).Draw(t, "callers")
-		var now, refused, admitted atomic.Int64
-		var crowded atomic.Bool
-		g := newSemaphore(inside, waiting, time.Minute, func() { refused.Add(1) })
+		var now, rejected, admitted atomic.Int64
+		var exceeded atomic.Bool
+		g := newSemaphore(active, waiting, time.Minute, func() { rejected.Add(1) })
 		var all sync.WaitGroup
 		for range callers {
 			all.Go(func() {
@@ -67,19 +67,19 @@ func TestSemaphoreInvariants(t *testing.T) {
 					return
 				}
 				defer g.Release()
-				if now.Add(1) > int64(inside) {
-					crowded.Store(true)
+				if now.Add(1) > int64(active) {
+					exceeded.Store(true)
 				}
 				admitted.Add(1)
 				now.Add(-1)
 			})
 		}
 		all.Wait()
-		if crowded.Load() || admitted.Load()+refused.Load() != int64(callers) || admitted.Load() < int64(min(callers, inside+waiting)) {
-			t.Fatalf("limit exceeded: %v; %d admitted, %d rejected", crowded.Load(), admitted.Load(), refused.Load())
+		if exceeded.Load() || admitted.Load()+rejected.Load() != int64(callers) || admitted.Load() < int64(min(callers, active+waiting)) {
+			t.Fatalf("limit exceeded: %v, %d callers admitted, %d rejected", exceeded.Load(), admitted.Load(), rejected.Load())
 		}
-		if !g.admitted.TryAcquire(int64(inside+waiting)) || !g.active.TryAcquire(int64(inside)) {
-			t.Fatal("a caller did not release its slot")
+		if !g.admitted.TryAcquire(int64(active+waiting)) || !g.active.TryAcquire(int64(active)) {
+			t.Fatal("some callers did not release their slots")
 		}
 	})
 }
@@ -88,8 +88,8 @@ func TestSemaphoreInvariants(t *testing.T) {
 func TestSemaphoreWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var said rejections
-		g := newSemaphore(1, 1, time.Second, func() { said.record(TooManyCalls) })
+		var rejected rejections
+		g := newSemaphore(1, 1, time.Second, func() { rejected.record(TooManyCalls) })
 		enter := func() error { return g.Acquire(t.Context()) }
 		if err := enter(); err != nil {
 			t.Fatal(err)
@@ -99,22 +99,22 @@ func TestSemaphoreWaits(t *testing.T) {
 			g.Release()
 		}()
 		if err := enter(); err != nil {
-			t.Fatalf("no caller was admitted after a release: %v", err)
+			t.Fatalf("waiting caller after a release: got %v, want it admitted", err)
 		}
 		if err := enter(); !errors.Is(err, ErrBusy) {
-			t.Fatalf("a second one got in: %v", err)
+			t.Fatalf("second caller: got %v, want ErrBusy", err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := g.Acquire(ctx); !errors.Is(err, ErrBusy) {
-			t.Fatalf("one that is gone got in: %v", err)
+			t.Fatalf("canceled caller: got %v, want ErrBusy", err)
 		}
 		g.Release()
 		if err := enter(); err != nil {
-			t.Fatalf("the gate stays shut: %v", err)
+			t.Fatalf("caller after the last release: got %v, want it admitted", err)
 		}
 		g.Release()
-		if diff := cmp.Diff(map[Reason]int{TooManyCalls: 2}, said.counts); diff != "" {
+		if diff := cmp.Diff(map[Reason]int{TooManyCalls: 2}, rejected.counts); diff != "" {
 			t.Errorf("rejections (-want +got)\n%s", diff)
 		}
 	})
@@ -122,13 +122,13 @@ func TestSemaphoreWaits(t *testing.T) {
 
 func TestByteBudget(t *testing.T) {
 	t.Parallel()
-	var said rejections
-	b := New(Limits{BodyBytes: 10}, said.record).BodyBytes
-	read := func(r *Reader, want string, wrong error) {
+	var rejected rejections
+	b := New(Limits{BodyBytes: 10}, rejected.record).BodyBytes
+	read := func(r *Reader, want string, wantErr error) {
 		t.Helper()
 		got, err := io.ReadAll(r)
-		if string(got) != want || !errors.Is(err, wrong) {
-			t.Errorf("read %q, %v, want %q, %v", got, err, want, wrong)
+		if string(got) != want || !errors.Is(err, wantErr) {
+			t.Errorf("read %q, error %v, want %q, %v", got, err, want, wantErr)
 		}
 	}
 	first, second := b.Reader(strings.NewReader("123456")), b.Reader(strings.NewReader("abcd"))
@@ -147,7 +147,7 @@ func TestByteBudget(t *testing.T) {
 	read(broken, "12", io.ErrUnexpectedEOF)
 	broken.Release()
 	read(b.Reader(strings.NewReader("0123456789")), "0123456789", nil)
-	if diff := cmp.Diff(map[Reason]int{TooManyBodyBytes: 2}, said.counts); diff != "" {
+	if diff := cmp.Diff(map[Reason]int{TooManyBodyBytes: 2}, rejected.counts); diff != "" {
 		t.Errorf("rejections (-want +got)\n%s", diff)
 	}
 }
@@ -155,22 +155,22 @@ func TestByteBudget(t *testing.T) {
 // A full class does not reject callers of another class.
 func TestAssessmentClassesAreIndependent(t *testing.T) {
 	t.Parallel()
-	var said rejections
-	g := New(Limits{Processors: 2}, said.record)
+	var rejected rejections
+	g := New(Limits{Processors: 2}, rejected.record)
 	for findings, same := range map[int]int{0: 10, 11: 20, 21: 100, 101: 100, 500: 100} {
 		if g.Assessments(findings) != g.Assessments(same) {
-			t.Errorf("%d findings do not share the semaphore of %d", findings, same)
+			t.Errorf("%d findings do not share the semaphore of %d findings", findings, same)
 		}
 	}
-	for findings, inside := range map[int]int{100: 1, 20: 2, 10: 8} {
-		for i := range inside + 1 {
+	for findings, active := range map[int]int{100: 1, 20: 2, 10: 8} {
+		for i := range active + 1 {
 			err := g.Assessments(findings).Acquire(t.Context())
-			if full := i == inside; errors.Is(err, ErrBusy) != full {
-				t.Errorf("%d findings: caller %d: %v", findings, i, err)
+			if full := i == active; errors.Is(err, ErrBusy) != full {
+				t.Errorf("%d findings: caller %d: got %v, want ErrBusy: %v", findings, i, err, full)
 			}
 		}
 	}
-	if diff := cmp.Diff(map[Reason]int{TooManyAssessments: 3}, said.counts); diff != "" {
+	if diff := cmp.Diff(map[Reason]int{TooManyAssessments: 3}, rejected.counts); diff != "" {
 		t.Errorf("rejections (-want +got)\n%s", diff)
 	}
 }

@@ -11,10 +11,10 @@ import (
 )
 
 // ErrBusy indicates that the server is at capacity. The call may succeed after RetryAfter.
-var ErrBusy = errors.New("the server is busy")
+var ErrBusy = errors.New("server is busy")
 
-// A Semaphore admits a limited number of callers at a time, lets some more wait for a
-// limited time, and rejects the others at once.
+// A Semaphore admits a limited number of callers at a time, lets a limited number wait
+// until a timeout, and rejects all others immediately.
 type Semaphore struct {
 	active   *semaphore.Weighted
 	admitted *semaphore.Weighted // running or waiting
@@ -22,36 +22,36 @@ type Semaphore struct {
 	onReject func()
 }
 
-func newSemaphore(inside, waiting int, patience time.Duration, turnedAway func()) *Semaphore {
+func newSemaphore(active, waiting int, timeout time.Duration, onReject func()) *Semaphore {
 	return &Semaphore{
-		active:   semaphore.NewWeighted(int64(inside)),
-		admitted: semaphore.NewWeighted(int64(inside + waiting)),
-		timeout:  patience,
-		onReject: turnedAway,
+		active:   semaphore.NewWeighted(int64(active)),
+		admitted: semaphore.NewWeighted(int64(active + waiting)),
+		timeout:  timeout,
+		onReject: onReject,
 	}
 }
 
 // Acquire admits the caller, which must call Release, or returns ErrBusy.
-func (g *Semaphore) Acquire(ctx context.Context) error {
-	if !g.admitted.TryAcquire(1) {
-		g.onReject()
+func (s *Semaphore) Acquire(ctx context.Context) error {
+	if !s.admitted.TryAcquire(1) {
+		s.onReject()
 		return ErrBusy
 	}
-	if g.active.TryAcquire(1) {
+	if s.active.TryAcquire(1) {
 		return nil
 	}
-	limited, cancel := context.WithTimeout(ctx, g.timeout)
+	limited, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	if g.active.Acquire(limited, 1) != nil {
-		g.admitted.Release(1)
-		g.onReject()
+	if s.active.Acquire(limited, 1) != nil {
+		s.admitted.Release(1)
+		s.onReject()
 		return ErrBusy
 	}
 	return nil
 }
 
 // Release frees the caller's slot.
-func (g *Semaphore) Release() {
-	g.active.Release(1)
-	g.admitted.Release(1)
+func (s *Semaphore) Release() {
+	s.active.Release(1)
+	s.admitted.Release(1)
 }

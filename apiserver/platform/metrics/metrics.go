@@ -152,7 +152,7 @@ func (m *Metrics) RecordRejection(reason string) {
 	m.rejections.WithLabelValues(reason).Inc()
 }
 
-// RecordNotification counts a message to a person.
+// RecordNotification counts a message to a user.
 func (m *Metrics) RecordNotification(channel notify.Channel, outcome notify.Outcome) {
 	m.notifications.WithLabelValues(string(channel), string(outcome)).Inc()
 }

@@ -48,8 +48,8 @@ func (m *Metrics) WebhookAttempted(outcome string) {
 
 // OutboxObserved records the state of the outbox: the number of due deliveries, the
 // age of the oldest, and the number of open circuits.
-func (m *Metrics) OutboxObserved(due int64, oldest time.Duration, resting int) {
+func (m *Metrics) OutboxObserved(due int64, oldest time.Duration, circuits int) {
 	m.webhooks.queueDepth.Set(float64(due))
 	m.webhooks.oldestDue.Set(oldest.Seconds())
-	m.webhooks.openCircuits.Set(float64(resting))
+	m.webhooks.openCircuits.Set(float64(circuits))
 }

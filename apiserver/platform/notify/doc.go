@@ -4,8 +4,8 @@
 // email over SMTP, text messages over a tenant's HTTP gateway, and the queue that
 // decouples callers from delivery. The settings of both are defined in api/config.
 //
-// Callers decide who gets a message, how often, and what a code is valid for; nothing
-// is stored here. The only internal dependencies are api/config and package reload. No recipient, code
-// or password appears in errors or logs, except in the development log that replaces
-// delivery.
+// Callers decide about recipients, message rates and the validity of codes; this package
+// stores nothing. Its only internal dependencies are api/config and package reload. No
+// recipient, code or password appears in errors or logs, except in the development log
+// that replaces delivery.
 package notify

@@ -21,7 +21,7 @@ import (
 type Mailer configv1alpha1.SMTP
 
 // String returns the server's address without the password.
-func (m Mailer) String() string { return "the mail server " + m.address() }
+func (m Mailer) String() string { return "mail server " + m.address() }
 
 // authMechanisms are the supported authentication mechanisms in order of preference.
 // All are used over TLS only.
@@ -33,22 +33,22 @@ var authMechanisms = []mail.SMTPAuthType{
 func (m *Mailer) Send(ctx context.Context, message Message) error {
 	ctx, cancel := context.WithTimeout(ctx, sendTimeout)
 	defer cancel()
-	letter, err := m.compose(message)
+	email, err := m.compose(message)
 	if err != nil {
 		return fmt.Errorf("composing email: %w", err)
 	}
-	line := &connection{mailer: m}
-	defer line.close()
-	client, err := mail.NewClient(m.Host, m.clientOptions(line.dialer(ctx))...)
+	conn := &connection{mailer: m}
+	defer conn.close()
+	client, err := mail.NewClient(m.Host, m.clientOptions(conn.dialer(ctx))...)
 	if err != nil {
-		return fmt.Errorf("configuring the client for the mail server %s: the SMTP settings are inconsistent", m.address())
+		return fmt.Errorf("configuring the client for mail server %s: inconsistent SMTP settings", m.address())
 	}
 	session, err := client.DialToSMTPClientWithContext(ctx)
 	if err != nil {
-		return fmt.Errorf("connecting to the mail server %s: %w", m.address(), m.dialError(ctx, err))
+		return fmt.Errorf("connecting to mail server %s: %w", m.address(), m.dialError(ctx, err))
 	}
-	if err := client.SendWithSMTPClient(session, letter); err != nil {
-		return m.sendError(ctx, letter, err)
+	if err := client.SendWithSMTPClient(session, email); err != nil {
+		return m.sendError(ctx, email, err)
 	}
 	_ = client.CloseWithSMTPClient(session) // the server has already accepted the message
 	return nil
@@ -83,17 +83,17 @@ func (m *Mailer) tlsConfig() *tls.Config {
 // compose builds the email of a message: a single plain-text part.
 func (m *Mailer) compose(message Message) (*mail.Msg, error) {
 	words := message.render()
-	letter := mail.NewMsg(mail.WithNoDefaultUserAgent())
-	letter.FromMailAddress(&m.From)
-	if letter.To(message.Recipient) != nil {
-		return nil, errors.New("the recipient is not an email address")
+	email := mail.NewMsg(mail.WithNoDefaultUserAgent())
+	email.FromMailAddress(&m.From)
+	if email.To(message.Recipient) != nil {
+		return nil, errors.New("invalid recipient: expected an email address")
 	}
-	letter.Subject(words.subject)
-	letter.SetDate()
-	letter.SetMessageIDWithValue(uuid.NewString() + m.From.Address[strings.LastIndexByte(m.From.Address, '@'):])
-	letter.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: suppresses automatic replies
-	letter.SetBodyString(mail.TypeTextPlain, words.text)
-	return letter, nil
+	email.Subject(words.subject)
+	email.SetDate()
+	email.SetMessageIDWithValue(uuid.NewString() + m.From.Address[strings.LastIndexByte(m.From.Address, '@'):])
+	email.SetGenHeader("Auto-Submitted", "auto-generated") // RFC 3834: suppresses automatic replies
+	email.SetBodyString(mail.TypeTextPlain, words.text)
+	return email, nil
 }
 
 // A connection is a connection to a mail server.
@@ -106,39 +106,39 @@ type connection struct {
 // dialer returns a function that connects, with implicit TLS if configured. The
 // connection closes when the context is done, whatever it is waiting for. The address
 // passed by the library is ignored because it is malformed for IPv6 hosts.
-func (l *connection) dialer(whole context.Context) mail.DialContextFunc {
+func (c *connection) dialer(sendCtx context.Context) mail.DialContextFunc {
 	return func(ctx context.Context, network, _ string) (net.Conn, error) {
-		conn, err := new(net.Dialer).DialContext(ctx, network, l.mailer.address())
+		conn, err := new(net.Dialer).DialContext(ctx, network, c.mailer.address())
 		if err != nil {
 			return nil, err
 		}
-		l.conn, l.stopWatching = conn, context.AfterFunc(whole, func() { _ = conn.Close() })
-		if l.mailer.Encryption != configv1alpha1.ImplicitTLS {
+		c.conn, c.stopWatching = conn, context.AfterFunc(sendCtx, func() { _ = conn.Close() })
+		if c.mailer.Encryption != configv1alpha1.ImplicitTLS {
 			return conn, nil
 		}
-		encrypted := tls.Client(conn, l.mailer.tlsConfig())
+		encrypted := tls.Client(conn, c.mailer.tlsConfig())
 		return encrypted, encrypted.HandshakeContext(ctx)
 	}
 }
 
-func (l *connection) close() {
-	if l.conn != nil {
-		l.stopWatching()
-		_ = l.conn.Close()
+func (c *connection) close() {
+	if c.conn != nil {
+		c.stopWatching()
+		_ = c.conn.Close()
 	}
 }
 
-// dialError explains why no session could be established. A server may echo what it
-// was sent, so only the code of its reply is passed on.
+// dialError describes why no session could be established. It includes only the code of
+// the server's reply, because a server may echo what it was sent.
 func (m *Mailer) dialError(ctx context.Context, err error) error {
-	var answer *textproto.Error
+	var reply *textproto.Error
 	switch {
-	case errors.As(err, &answer):
-		return markTemporary(isTransientCode(answer.Code), fmt.Errorf("server replied %d before a message was sent%s", answer.Code, authHint(answer.Code)))
+	case errors.As(err, &reply):
+		return markTemporary(isTransientCode(reply.Code), fmt.Errorf("server replied %d before a message was sent%s", reply.Code, authHint(reply.Code)))
 	case strings.Contains(err.Error(), "does not support STARTTLS"):
-		return errors.New("the server does not offer STARTTLS, and unencrypted delivery is not supported; set smtp.tls to tls for implicit TLS")
+		return errors.New("server does not offer STARTTLS, and unencrypted delivery is not supported; set smtp.tls to tls for implicit TLS")
 	case errors.Is(err, mail.ErrNoSupportedAuthDiscovered), strings.Contains(err.Error(), "not support SMTP AUTH"):
-		return fmt.Errorf("the server offers none of the supported authentication mechanisms %q; remove smtp.username and smtp.password if it needs no authentication", authMechanisms)
+		return fmt.Errorf("server offers none of the supported authentication mechanisms %q; remove smtp.username and smtp.password if the server needs no authentication", authMechanisms)
 	default:
 		return safeConnectionError(ctx, err)
 	}
@@ -164,21 +164,21 @@ var sendStages = map[mail.SendErrReason]string{
 	mail.ErrSMTPDataClose: "the message",
 }
 
-// sendError explains why a message was not sent. A message that was accepted before
+// sendError describes why a message was not sent. A message that was accepted before
 // the connection broke counts as sent.
-func (m *Mailer) sendError(ctx context.Context, letter *mail.Msg, err error) error {
-	if letter.IsDelivered() {
+func (m *Mailer) sendError(ctx context.Context, email *mail.Msg, err error) error {
+	if email.IsDelivered() {
 		return nil
 	}
 	var failed *mail.SendError
 	if !errors.As(err, &failed) || failed.ErrorCode() == 0 {
-		return fmt.Errorf("sending a message to the mail server %s: %w", m.address(), safeConnectionError(ctx, err))
+		return fmt.Errorf("sending a message to mail server %s: %w", m.address(), safeConnectionError(ctx, err))
 	}
 	stage, known := sendStages[failed.Reason]
 	if !known {
 		stage = "a command"
 	}
-	problem := fmt.Errorf("the mail server %s rejected %s with %s", m.address(), stage,
+	problem := fmt.Errorf("mail server %s rejected %s with %s", m.address(), stage,
 		strings.TrimSpace(fmt.Sprint(failed.ErrorCode(), " ", failed.EnhancedStatusCode())))
 	return markTemporary(isTransientCode(failed.ErrorCode()), problem)
 }

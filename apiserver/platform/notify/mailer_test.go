@@ -210,10 +210,10 @@ func TestMailerSend(t *testing.T) {
 				server.mu.Lock()
 				defer server.mu.Unlock()
 				if len(server.received) != 1 || server.from != "no-reply@acme.example" || len(server.to) != 1 || server.to[0] != message.Recipient {
-					t.Fatalf("received %v from %s to %v", server.received, server.from, server.to)
+					t.Fatalf("server received %v from %s to %v", server.received, server.from, server.to)
 				}
 				if len(server.authenticated) != len(edits) {
-					t.Errorf("signed in %v", server.authenticated)
+					t.Errorf("got %v authentications, want %d", server.authenticated, len(edits))
 				}
 				expectEmail(t, server.received[0], message)
 			})
@@ -230,7 +230,7 @@ func expectEmail(t *testing.T, received string, message Message) {
 	}
 	from, err := got.Header.AddressList("From")
 	if err != nil || len(from) != 1 || from[0].Name != "Müller & Söhne" {
-		t.Errorf("from %v, %v", from, err)
+		t.Errorf("got sender %v, error %v", from, err)
 	}
 	for name, want := range map[string]string{
 		"Auto-Submitted": "auto-generated", "To": "<" + message.Recipient + ">",
@@ -238,24 +238,24 @@ func expectEmail(t *testing.T, received string, message Message) {
 		"Content-Type": "text/plain; charset=UTF-8",
 	} {
 		if got.Header.Get(name) != want {
-			t.Errorf("%s is %q, want %q", name, got.Header.Get(name), want)
+			t.Errorf("header %s is %q, want %q", name, got.Header.Get(name), want)
 		}
 	}
 	if !strings.HasSuffix(got.Header.Get("Message-ID"), "@acme.example>") {
 		t.Errorf("Message-ID is %s", got.Header.Get("Message-ID"))
 	}
 	if date, err := got.Header.Date(); err != nil || time.Since(date) > time.Minute {
-		t.Errorf("dated %v, %v", date, err)
+		t.Errorf("got date %v, error %v", date, err)
 	}
 	body, err := io.ReadAll(got.Body)
 	if err != nil || !strings.Contains(string(body), "f=C3=BCr die Anmeldung bei acme: "+message.Code) {
-		t.Errorf("the body is %s, %v", body, err)
+		t.Errorf("got body %s, error %v", body, err)
 	}
 }
 
 func TestMailerSendErrors(t *testing.T) {
 	t.Parallel()
-	refusing := func(command string, code int) func(*smtpServer) {
+	rejecting := func(command string, code int) func(*smtpServer) {
 		return func(s *smtpServer) {
 			s.rejections[command] = &smtp.SMTPError{
 				Code: code, EnhancedCode: smtp.EnhancedCode{code / 100, 1, 1},
@@ -270,22 +270,22 @@ func TestMailerSendErrors(t *testing.T) {
 		problem   string
 		temporary bool
 	}{
-		"no STARTTLS":                            {problem: "does not offer STARTTLS"},
-		"no configv1alpha1.STARTTLS, with a key": {edit: withAuth, problem: "does not offer STARTTLS"},
-		"no TLS":                                 {settings: func(m *Mailer) { m.Encryption = configv1alpha1.ImplicitTLS }, problem: "does not speak TLS"},
-		"a stranger's certificate":               {server: configv1alpha1.STARTTLS, settings: func(m *Mailer) { m.RootCAs = x509.NewCertPool() }, problem: "unknown authority"},
-		"untrusted certificate":                  {server: configv1alpha1.STARTTLS, settings: func(m *Mailer) { m.RootCAs = nil }, problem: "unknown authority"},
-		"another's name":                         {server: configv1alpha1.STARTTLS, settings: func(m *Mailer) { m.Host = "localhost" }, problem: "certificate"},
-		"a stranger's, over TLS":                 {server: configv1alpha1.ImplicitTLS, settings: func(m *Mailer) { m.RootCAs = x509.NewCertPool() }, problem: "unknown authority"},
-		"wrong password":                         {server: configv1alpha1.STARTTLS, edit: withAuth, settings: func(m *Mailer) { m.Password += "x" }, problem: "replied 535 before a message was sent: smtp.username or smtp.password is wrong"},
-		"no password":                            {server: configv1alpha1.STARTTLS, edit: withAuth, settings: func(m *Mailer) { m.Username = "" }, problem: "rejected the sender with 502"},
-		"unrequested password":                   {server: configv1alpha1.STARTTLS, settings: func(m *Mailer) { m.Username, m.Password = username, password }, problem: "none of the supported authentication mechanisms"},
-		"signing in later":                       {server: configv1alpha1.ImplicitTLS, edit: func(s *smtpServer) { withAuth(s); refusing("auth", 454)(s) }, problem: "replied 454", temporary: true},
-		"sender refused":                         {server: configv1alpha1.STARTTLS, edit: refusing("from", 550), problem: "rejected the sender with 550"},
-		"recipient refused":                      {server: configv1alpha1.STARTTLS, edit: refusing("rcpt", 550), problem: "rejected the recipient with 550"},
-		"recipient refused for now":              {server: configv1alpha1.ImplicitTLS, edit: refusing("rcpt", 451), problem: "rejected the recipient with 451", temporary: true},
-		"message refused":                        {server: configv1alpha1.STARTTLS, edit: refusing("data", 554), problem: "rejected the message with 554"},
-		"message refused for now":                {server: configv1alpha1.STARTTLS, edit: refusing("data", 452), problem: "rejected the message with 452", temporary: true},
+		"no STARTTLS":                      {problem: "does not offer STARTTLS"},
+		"no STARTTLS, with authentication": {edit: withAuth, problem: "does not offer STARTTLS"},
+		"no TLS":                           {settings: func(m *Mailer) { m.Encryption = configv1alpha1.ImplicitTLS }, problem: "does not use TLS"},
+		"unknown CA":                       {server: configv1alpha1.STARTTLS, settings: func(m *Mailer) { m.RootCAs = x509.NewCertPool() }, problem: "unknown authority"},
+		"untrusted certificate":            {server: configv1alpha1.STARTTLS, settings: func(m *Mailer) { m.RootCAs = nil }, problem: "unknown authority"},
+		"other host name":                  {server: configv1alpha1.STARTTLS, settings: func(m *Mailer) { m.Host = "localhost" }, problem: "certificate"},
+		"unknown CA, implicit TLS":         {server: configv1alpha1.ImplicitTLS, settings: func(m *Mailer) { m.RootCAs = x509.NewCertPool() }, problem: "unknown authority"},
+		"wrong password":                   {server: configv1alpha1.STARTTLS, edit: withAuth, settings: func(m *Mailer) { m.Password += "x" }, problem: "replied 535 before a message was sent: smtp.username or smtp.password is wrong"},
+		"no password":                      {server: configv1alpha1.STARTTLS, edit: withAuth, settings: func(m *Mailer) { m.Username = "" }, problem: "rejected the sender with 502"},
+		"unrequested password":             {server: configv1alpha1.STARTTLS, settings: func(m *Mailer) { m.Username, m.Password = username, password }, problem: "none of the supported authentication mechanisms"},
+		"temporary authentication failure": {server: configv1alpha1.ImplicitTLS, edit: func(s *smtpServer) { withAuth(s); rejecting("auth", 454)(s) }, problem: "replied 454", temporary: true},
+		"sender rejected":                  {server: configv1alpha1.STARTTLS, edit: rejecting("from", 550), problem: "rejected the sender with 550"},
+		"recipient rejected":               {server: configv1alpha1.STARTTLS, edit: rejecting("rcpt", 550), problem: "rejected the recipient with 550"},
+		"recipient rejected temporarily":   {server: configv1alpha1.ImplicitTLS, edit: rejecting("rcpt", 451), problem: "rejected the recipient with 451", temporary: true},
+		"message rejected":                 {server: configv1alpha1.STARTTLS, edit: rejecting("data", 554), problem: "rejected the message with 554"},
+		"message rejected temporarily":     {server: configv1alpha1.STARTTLS, edit: rejecting("data", 452), problem: "rejected the message with 452", temporary: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -305,7 +305,7 @@ func TestMailerSendErrors(t *testing.T) {
 			err := mailer.Send(t.Context(), newEmail())
 			expectSendError(t, err, test.problem, test.temporary)
 			if server.received != nil || server.authenticated != nil && test.problem == "does not offer STARTTLS" {
-				t.Error("something was sent")
+				t.Error("server accepted a message")
 			}
 		})
 	}
@@ -315,13 +315,13 @@ func TestMailerSendErrors(t *testing.T) {
 func expectSendError(t *testing.T, err error, problem string, temporary bool) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), problem) || IsTemporary(err) != temporary {
-		t.Fatalf("got %v, temporary %v; expected a complaint about %q", err, IsTemporary(err), problem)
+		t.Fatalf("got error %v, temporary %v; want it to contain %q, temporary %v", err, IsTemporary(err), problem, temporary)
 	}
 	for _, m := range []Message{newEmail(), newTextMessage()} {
 		expectRedacted(t, err.Error(), m)
 	}
 	if strings.Contains(err.Error(), password) {
-		t.Errorf("the error contains the password: %v", err)
+		t.Errorf("error contains the password: %v", err)
 	}
 }
 
@@ -386,14 +386,14 @@ func TestMailerConnectionErrorsAreTemporary(t *testing.T) {
 func TestMailerDialsIPv6Address(t *testing.T) {
 	t.Parallel()
 	server := startSMTPServer(t, configv1alpha1.STARTTLS)
-	line := connection{mailer: server.newMailer(configv1alpha1.STARTTLS)}
-	defer line.close()
-	conn, err := line.dialer(t.Context())(t.Context(), "tcp", "::1:587")
+	dialed := connection{mailer: server.newMailer(configv1alpha1.STARTTLS)}
+	defer dialed.close()
+	conn, err := dialed.dialer(t.Context())(t.Context(), "tcp", "::1:587")
 	if err != nil || conn.RemoteAddr().String() != server.addr.String() {
-		t.Errorf("dialled %v, %v", conn, err)
+		t.Errorf("got connection %v, error %v", conn, err)
 	}
 	if got := (&Mailer{Host: "::1", Port: 587}).address(); got != "[::1]:587" {
-		t.Errorf("the address is %s", got)
+		t.Errorf("got address %s, want [::1]:587", got)
 	}
 }
 
@@ -416,7 +416,7 @@ func TestMailerRejectsHeaderInjection(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.Header.Get("Bcc") != "" || len(server.to) != 1 {
-			t.Errorf("a header was added:\n%s", received)
+			t.Errorf("header was injected:\n%s", received)
 		}
 	}
 }

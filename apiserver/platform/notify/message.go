@@ -32,7 +32,7 @@ type Kind string
 // OneTimePassword is the kind of a message with a sign-in code.
 const OneTimePassword Kind = "one-time password"
 
-// Message is a message to a person. Its text form omits the recipient and the code, so
+// Message is a message to a user. Its text form omits the recipient and the code, so
 // that neither is logged by mistake.
 type Message struct {
 	Kind    Kind
@@ -87,15 +87,15 @@ func (m Message) validate() error {
 	case m.Channel != Email && m.Channel != TextMessage:
 		return fmt.Errorf("unknown channel %q: expected one of %q", m.Channel, allChannels)
 	case m.Channel == Email && !isEmailAddress(m.Recipient):
-		return errors.New("the recipient is not an email address such as ann@acme.example")
+		return errors.New("invalid recipient: expected an email address such as ann@acme.example")
 	case m.Channel == TextMessage && !phonePattern.MatchString(m.Recipient):
-		return errors.New("the recipient is not an E.164 phone number such as +4915112345678")
+		return errors.New("invalid recipient: expected an E.164 phone number such as +4915112345678")
 	case !isSingleLine(m.TenantName, maxTenantNameLength):
-		return fmt.Errorf("the tenant name is not a single line of 1 to %d characters", maxTenantNameLength)
+		return fmt.Errorf("invalid tenant name: expected a single line of 1 to %d characters", maxTenantNameLength)
 	case !codePattern.MatchString(m.Code):
-		return errors.New("the code is not 1 to 16 letters and digits")
+		return errors.New("invalid code: expected 1 to 16 letters and digits")
 	case m.ValidFor <= 0:
-		return errors.New("the code has no validity period")
+		return errors.New("missing validity period of the code")
 	}
 	return nil
 }
@@ -109,8 +109,8 @@ func isEmailAddress(text string) bool {
 	return err == nil && address.Name == "" && address.Address == text
 }
 
-func isSingleLine(text string, most int) bool {
-	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= most && !strings.ContainsFunc(text, isNonPrintable)
+func isSingleLine(text string, maxLength int) bool {
+	return text != "" && utf8.ValidString(text) && utf8.RuneCountInString(text) <= maxLength && !strings.ContainsFunc(text, isNonPrintable)
 }
 
 func isControlOrSpace(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }

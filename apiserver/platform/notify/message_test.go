@@ -38,7 +38,7 @@ func TestMessageValidate(t *testing.T) {
 	to := func(recipient string) Message { return newEmail(func(m *Message) { m.Recipient = recipient }) }
 	call := func(recipient string) Message { return newTextMessage(func(m *Message) { m.Recipient = recipient }) }
 	with := func(edit func(*Message)) Message { return newEmail(edit) }
-	const badAddress, badNumber = "not an email address", "not an E.164 phone number"
+	const badAddress, badNumber = "expected an email address", "expected an E.164 phone number"
 	for name, test := range map[string]struct {
 		message Message
 		problem string
@@ -68,13 +68,13 @@ func TestMessageValidate(t *testing.T) {
 		"a tenant turned round": {with(func(m *Message) { m.TenantName = "acme\u202e" }), "tenant"},
 		"a long tenant":         {with(func(m *Message) { m.TenantName = strings.Repeat("a", 65) }), "tenant"},
 		"a tenant in bad UTF-8": {with(func(m *Message) { m.TenantName = "\xff" }), "tenant"},
-		"no code":               {with(func(m *Message) { m.Code = "" }), "the code is not"},
-		"a code of two words":   {with(func(m *Message) { m.Code = "12 34" }), "the code is not"},
+		"no code":               {with(func(m *Message) { m.Code = "" }), "invalid code"},
+		"a code of two words":   {with(func(m *Message) { m.Code = "12 34" }), "invalid code"},
 		"no time":               {with(func(m *Message) { m.ValidFor = 0 }), "validity period"},
 	} {
 		err := test.message.validate()
 		if (err == nil) != (test.problem == "") || err != nil && !strings.Contains(err.Error(), test.problem) {
-			t.Errorf("%s: got %v, expected a complaint about %q", name, err, test.problem)
+			t.Errorf("%s: got error %v, want it to contain %q", name, err, test.problem)
 		}
 		if err != nil {
 			expectRedacted(t, err.Error(), test.message)
@@ -87,7 +87,7 @@ func expectRedacted(t testing.TB, text string, m Message) {
 	t.Helper()
 	for _, secret := range []string{m.Recipient, m.Code} {
 		if len(secret) > 3 && strings.Contains(text, secret) {
-			t.Errorf("the text contains a secret: %s", text)
+			t.Errorf("text contains a secret: %s", text)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func TestMessageFormatIsRedacted(t *testing.T) {
 	} {
 		expectRedacted(t, text, m)
 		if !strings.Contains(text, "one-time password by email") {
-			t.Errorf("%s does not say what the message is", text)
+			t.Errorf("%s does not contain the kind of the message", text)
 		}
 	}
 }

@@ -93,7 +93,7 @@ func (n *Notifier) Notify(ctx context.Context, message Message) bool {
 	return n.queues[message.Channel].Enqueue(message)
 }
 
-var errChannelNotConfigured = errors.New("the channel is not configured: expected files such as smtp.host or sms.url in the directory of --notifications-dir")
+var errChannelNotConfigured = errors.New("channel is not configured: add files such as smtp.host or sms.url to the directory of --notifications-dir")
 
 func (n *Notifier) drop(ctx context.Context, message Message, err error) {
 	if n.queues[message.Channel] != nil { // otherwise the channel is unknown
@@ -104,11 +104,11 @@ func (n *Notifier) drop(ctx context.Context, message Message, err error) {
 
 // Run sends messages until ctx is done. Then it drains the queues for a limited time.
 func (n *Notifier) Run(ctx context.Context) {
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	for _, queue := range n.queues {
-		all.Go(func() { queue.Run(ctx) })
+		group.Go(func() { queue.Run(ctx) })
 	}
-	all.Wait()
+	group.Wait()
 }
 
 // senderFor returns the current sender of a channel, or nil if none is configured.
@@ -146,8 +146,8 @@ type LogSender struct{ Log *slog.Logger }
 
 // Send implements Sender.
 func (s LogSender) Send(ctx context.Context, message Message) error {
-	letter := message.render()
+	rendered := message.render()
 	s.Log.InfoContext(ctx, "logged message instead of sending it",
-		"channel", message.Channel, "to", message.Recipient, "subject", letter.subject, "text", letter.text)
+		"channel", message.Channel, "to", message.Recipient, "subject", rendered.subject, "text", rendered.text)
 	return nil
 }

@@ -25,35 +25,35 @@ type harness struct {
 
 func startHarness(t *testing.T, directory string, development bool) *harness {
 	t.Helper()
-	r := &harness{outcomes: make(chan string, 100)}
-	r.Notifier = New(Options{
-		SettingsDir: directory, DevMode: development, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
-		OnOutcome: func(c Channel, o Outcome) { r.outcomes <- string(c) + " " + string(o) },
+	h := &harness{outcomes: make(chan string, 100)}
+	h.Notifier = New(Options{
+		SettingsDir: directory, DevMode: development, Log: slog.New(slog.NewTextHandler(&h.log, nil)),
+		OnOutcome: func(c Channel, o Outcome) { h.outcomes <- string(c) + " " + string(o) },
 	})
-	for _, source := range r.Sources() {
+	for _, source := range h.Sources() {
 		if err := source.Load(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(ended)
-		r.Run(ctx)
+		defer close(done)
+		h.Run(ctx)
 	}()
 	t.Cleanup(func() {
 		stop()
-		<-ended
+		<-done
 	})
-	return r
+	return h
 }
 
-func (r *harness) expect(t *testing.T, want string) {
+func (h *harness) expect(t *testing.T, want string) {
 	t.Helper()
 	select {
-	case got := <-r.outcomes:
+	case got := <-h.outcomes:
 		if got != want {
-			t.Errorf("got outcome %q, want %q: %s", got, want, &r.log.logText)
+			t.Errorf("got outcome %q, want %q: %s", got, want, &h.log.logText)
 		}
 	case <-time.After(30 * time.Second):
 		t.Errorf("got no outcome, want %q", want)
@@ -74,11 +74,11 @@ func TestNotifierFollowsSettings(t *testing.T) {
 	t.Parallel()
 	server := startSMTPServer(t, configv1alpha1.STARTTLS, withAuth)
 	directory := filepath.Join(t.TempDir(), "missing")
-	r := startHarness(t, directory, false)
-	if r.CanSend(Email) || r.CanSend(TextMessage) || r.Notify(t.Context(), newEmail()) {
-		t.Error("a message is taken without settings")
+	h := startHarness(t, directory, false)
+	if h.CanSend(Email) || h.CanSend(TextMessage) || h.Notify(t.Context(), newEmail()) {
+		t.Error("message was accepted without settings")
 	}
-	r.expect(t, "email dropped")
+	h.expect(t, "email dropped")
 
 	if err := os.Mkdir(directory, 0o700); err != nil {
 		t.Fatal(err)
@@ -87,55 +87,55 @@ func TestNotifierFollowsSettings(t *testing.T) {
 	_, port, _ := strings.Cut(mailer.address(), ":")
 	writeFiles(t, directory, map[string]string{
 		"smtp.host": mailer.Host, "smtp.port": port, "smtp.from": "a@acme.example", "smtp.username": username, "smtp.password": password,
-		"sms.url": "rubbish",
+		"sms.url": "invalid",
 	})
-	sources := r.Sources()
+	sources := h.Sources()
 	if err := sources[0].Load(); err != nil || sources[0].Name != "smtp" {
 		t.Fatal(err)
 	}
 	if err := sources[1].Load(); err == nil || !strings.HasPrefix(err.Error(), "loading sms: sms.url: expected") {
-		t.Errorf("loading rubbish: %v", err)
+		t.Errorf("loading invalid settings: got error %v", err)
 	}
-	if r.CanSend(TextMessage) || !r.CanSend(Email) {
-		t.Error("what is wrong of one channel is taken of the other")
+	if h.CanSend(TextMessage) || !h.CanSend(Email) {
+		t.Error("invalid SMS settings were applied, or disabled email")
 	}
-	r.mailer.Load().RootCAs = server.rootCAs
-	if !r.Notify(t.Context(), newEmail()) {
+	h.mailer.Load().RootCAs = server.rootCAs
+	if !h.Notify(t.Context(), newEmail()) {
 		t.Error("not taken")
 	}
-	r.expect(t, "email sent")
+	h.expect(t, "email sent")
 	if len(server.received) != 1 {
-		t.Errorf("received %v", server.received)
+		t.Errorf("server received %v, want one message", server.received)
 	}
-	if r.Notify(t.Context(), newEmail(func(m *Message) { m.Recipient = "rubbish" })) ||
-		r.Notify(t.Context(), newEmail(func(m *Message) { m.Channel = "pigeon" })) {
-		t.Error("a message without a recipient is accepted")
+	if h.Notify(t.Context(), newEmail(func(m *Message) { m.Recipient = "invalid" })) ||
+		h.Notify(t.Context(), newEmail(func(m *Message) { m.Channel = "pigeon" })) {
+		t.Error("invalid message was accepted")
 	}
-	r.expect(t, "email dropped")
-	if len(r.outcomes) != 0 {
-		t.Errorf("told %s", <-r.outcomes)
+	h.expect(t, "email dropped")
+	if len(h.outcomes) != 0 {
+		t.Errorf("unexpected outcome %s", <-h.outcomes)
 	}
-	expectRedacted(t, r.log.logText.String(), newEmail())
+	expectRedacted(t, h.log.logText.String(), newEmail())
 }
 
 func TestNotifierInDevMode(t *testing.T) {
 	t.Parallel()
-	r := startHarness(t, "", true)
-	if !r.CanSend(Email) || !r.CanSend(TextMessage) || r.CanSend("pigeon") {
-		t.Error("not every channel is reached")
+	h := startHarness(t, "", true)
+	if !h.CanSend(Email) || !h.CanSend(TextMessage) || h.CanSend("pigeon") {
+		t.Error("CanSend is wrong for some channels")
 	}
 	for _, message := range []Message{newEmail(), newTextMessage()} {
-		if !r.Notify(t.Context(), message) {
+		if !h.Notify(t.Context(), message) {
 			t.Error("not taken")
 		}
-		r.expect(t, string(message.Channel)+" sent")
-		r.log.mu.Lock()
-		for _, needed := range []string{message.Recipient, message.Code, "level=INFO"} {
-			if !strings.Contains(r.log.logText.String(), needed) {
-				t.Errorf("the log does not say %s: %s", needed, &r.log.logText)
+		h.expect(t, string(message.Channel)+" sent")
+		h.log.mu.Lock()
+		for _, want := range []string{message.Recipient, message.Code, "level=INFO"} {
+			if !strings.Contains(h.log.logText.String(), want) {
+				t.Errorf("log does not contain %s: %s", want, &h.log.logText)
 			}
 		}
-		r.log.mu.Unlock()
+		h.log.mu.Unlock()
 	}
 }
 
@@ -157,6 +157,6 @@ func TestSourcesWatchSettingsFiles(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if sources := New(Options{OnOutcome: func(Channel, Outcome) {}}).Sources(); sources != nil {
-		t.Errorf("without a directory there are %v", sources)
+		t.Errorf("got sources %v without a directory, want none", sources)
 	}
 }

@@ -92,15 +92,15 @@ func (q *Queue) drop(reason string) {
 func (q *Queue) Run(ctx context.Context) {
 	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	var all sync.WaitGroup
+	var group sync.WaitGroup
 	for range workerCount {
-		all.Go(func() { q.runWorker(ctx, sending) })
+		group.Go(func() { q.runWorker(ctx, sending) })
 	}
 	<-ctx.Done()
 	timer := time.AfterFunc(drainTimeout, cancel)
 	defer timer.Stop()
 	q.close()
-	all.Wait()
+	group.Wait()
 }
 
 func (q *Queue) close() {
@@ -155,7 +155,7 @@ func waitForRetry(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-time.After(retryDelay + rand.N(retryDelay/2)): //nolint:gosec // spreads, and guards nothing
+	case <-time.After(retryDelay + rand.N(retryDelay/2)): //nolint:gosec // not security-sensitive
 		return true
 	}
 }

@@ -27,38 +27,38 @@ type outcomeRecorder struct {
 	logText strings.Builder
 }
 
-func (c *outcomeRecorder) record(o Outcome) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.counts == nil {
-		c.counts = map[Outcome]int{}
+func (r *outcomeRecorder) record(o Outcome) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.counts == nil {
+		r.counts = map[Outcome]int{}
 	}
-	c.counts[o]++
+	r.counts[o]++
 }
 
-func (c *outcomeRecorder) Write(line []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.logText.Write(line)
+func (r *outcomeRecorder) Write(line []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.logText.Write(line)
 }
 
-func (c *outcomeRecorder) expect(t *testing.T, want map[Outcome]int) {
+func (r *outcomeRecorder) expect(t *testing.T, want map[Outcome]int) {
 	t.Helper()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if diff := cmp.Diff(want, c.counts); diff != "" {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if diff := cmp.Diff(want, r.counts); diff != "" {
 		t.Errorf("outcomes (-want +got)\n%s", diff)
 	}
-	expectRedacted(t, c.logText.String(), newEmail())
+	expectRedacted(t, r.logText.String(), newEmail())
 }
 
 // newQueue returns a queue that reports to a recorder.
-func (c *outcomeRecorder) newQueue(send senderFunc) *Queue {
-	return NewQueue(Email, send, c.record, slog.New(slog.NewTextHandler(c, nil)))
+func (r *outcomeRecorder) newQueue(send senderFunc) *Queue {
+	return NewQueue(Email, send, r.record, slog.New(slog.NewTextHandler(r, nil)))
 }
 
 // runQueue runs a queue in the background of a test.
-func runQueue(ctx context.Context, q *Queue) (ended <-chan struct{}) {
+func runQueue(ctx context.Context, q *Queue) (stopped <-chan struct{}) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -72,36 +72,36 @@ var errTransient, errPermanent = temporaryError{errors.New("not now")}, errors.N
 func TestQueueSend(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		answers []error // to the tries
-		want    Outcome
-		tries   int
-		atLeast time.Duration
+		errs     []error // error of each attempt
+		want     Outcome
+		attempts int
+		atLeast  time.Duration
 	}{
-		"at once":         {[]error{nil}, Sent, 1, 0},
-		"the second time": {[]error{errTransient, nil}, Sent, 2, retryDelay},
-		"never":           {[]error{errPermanent}, Failed, 1, 0},
-		"not twice":       {[]error{errTransient, errTransient}, Failed, 2, retryDelay},
-		"wrong after all": {[]error{errTransient, errPermanent}, Failed, 2, retryDelay},
+		"success":                  {[]error{nil}, Sent, 1, 0},
+		"success on retry":         {[]error{errTransient, nil}, Sent, 2, retryDelay},
+		"permanent error":          {[]error{errPermanent}, Failed, 1, 0},
+		"transient error on retry": {[]error{errTransient, errTransient}, Failed, 2, retryDelay},
+		"permanent error on retry": {[]error{errTransient, errPermanent}, Failed, 2, retryDelay},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var count outcomeRecorder
-				tries, start := 0, time.Now()
+				attempts, start := 0, time.Now()
 				ctx, stop := context.WithCancel(t.Context())
-				q := count.newQueue(func(context.Context, Message) error { tries++; return test.answers[tries-1] })
-				ended := runQueue(ctx, q)
+				q := count.newQueue(func(context.Context, Message) error { attempts++; return test.errs[attempts-1] })
+				stopped := runQueue(ctx, q)
 				if !q.Enqueue(newEmail()) {
-					t.Error("not taken")
+					t.Error("message was not accepted")
 				}
 				time.Sleep(2 * retryDelay)
 				synctest.Wait()
 				count.expect(t, map[Outcome]int{test.want: 1})
-				if tries != test.tries || time.Since(start) < test.atLeast {
-					t.Errorf("%d tries", tries)
+				if attempts != test.attempts || time.Since(start) < test.atLeast {
+					t.Errorf("got %d attempts, want %d", attempts, test.attempts)
 				}
 				stop()
-				<-ended
+				<-stopped
 			})
 		})
 	}
@@ -115,22 +115,22 @@ func TestQueueDropsWhenFull(t *testing.T) {
 		release := make(chan struct{})
 		q := count.newQueue(func(context.Context, Message) error { <-release; return nil })
 		ctx, stop := context.WithCancel(t.Context())
-		ended := runQueue(ctx, q)
+		stopped := runQueue(ctx, q)
 		for range workerCount {
 			q.Enqueue(newEmail())
 		}
 		synctest.Wait() // all workers are busy
 		for i := range queueCapacity + 3 {
-			if taken := q.Enqueue(newEmail()); taken != (i < queueCapacity) {
-				t.Errorf("message %d is taken: %v", i, taken)
+			if accepted := q.Enqueue(newEmail()); accepted != (i < queueCapacity) {
+				t.Errorf("message %d: accepted %v, want %v", i, accepted, i < queueCapacity)
 			}
 		}
 		close(release)
 		stop()
-		<-ended
+		<-stopped
 		count.expect(t, map[Outcome]int{Sent: workerCount + queueCapacity, Dropped: 3})
 		if q.Enqueue(newEmail()) {
-			t.Error("taken after the end")
+			t.Error("message was accepted after the queue stopped")
 		}
 	})
 }
@@ -152,11 +152,11 @@ func TestQueueDrainsOnShutdown(t *testing.T) {
 			q.Enqueue(newEmail())
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		start, ended := time.Now(), runQueue(ctx, q)
+		start, stopped := time.Now(), runQueue(ctx, q)
 		stop()
-		<-ended
+		<-stopped
 		if took := time.Since(start); took != drainTimeout {
-			t.Errorf("it took %v to end", took)
+			t.Errorf("draining took %v, want %v", took, drainTimeout)
 		}
 		count.expect(t, map[Outcome]int{Sent: 2 * workerCount, Failed: workerCount, Dropped: 2 * workerCount})
 	})
@@ -173,10 +173,10 @@ func TestQueueDropsExpiredMessages(t *testing.T) {
 		q.Enqueue(newEmail())
 		time.Sleep(5 * time.Minute)
 		ctx, stop := context.WithCancel(t.Context())
-		ended := runQueue(ctx, q)
+		stopped := runQueue(ctx, q)
 		synctest.Wait()
 		stop()
-		<-ended
+		<-stopped
 		count.expect(t, map[Outcome]int{Sent: 1, Dropped: 1})
 	})
 }
@@ -194,13 +194,13 @@ func TestQueueRecoversFromPanic(t *testing.T) {
 			return nil
 		})
 		ctx, stop := context.WithCancel(t.Context())
-		ended := runQueue(ctx, q)
+		stopped := runQueue(ctx, q)
 		q.Enqueue(newEmail())
 		synctest.Wait()
 		q.Enqueue(newEmail())
 		synctest.Wait()
 		stop()
-		<-ended
+		<-stopped
 		count.expect(t, map[Outcome]int{Failed: 1, Sent: 1})
 	})
 }

@@ -29,9 +29,9 @@ func (t temporaryError) Unwrap() error { return t.error }
 // IsTemporary reports whether sending the message again may succeed after this error.
 func IsTemporary(err error) bool { return errors.As(err, new(temporaryError)) }
 
-// markTemporary wraps an error as temporary if passing is true.
-func markTemporary(passing bool, err error) error {
-	if passing {
+// markTemporary marks an error as temporary if temporary is true.
+func markTemporary(temporary bool, err error) error {
+	if temporary {
 		return temporaryError{err}
 	}
 	return err
@@ -44,19 +44,19 @@ var errSendTimeout = errors.New("timed out after " + sendTimeout.String())
 // are temporary; a rejected certificate is permanent.
 func safeConnectionError(ctx context.Context, err error) error {
 	var (
-		refused *tls.CertificateVerificationError
-		alert   tls.AlertError
-		record  tls.RecordHeaderError
-		unknown x509.UnknownAuthorityError
-		network *net.OpError
+		verification *tls.CertificateVerificationError
+		alert        tls.AlertError
+		record       tls.RecordHeaderError
+		unknown      x509.UnknownAuthorityError
+		network      *net.OpError
 	)
 	switch {
-	case errors.As(err, &refused):
-		return refused
+	case errors.As(err, &verification):
+		return verification
 	case errors.As(err, &unknown):
 		return unknown
 	case errors.As(err, &record):
-		return errors.New("the server does not speak TLS on this port")
+		return errors.New("server does not use TLS on this port")
 	case errors.As(err, &alert):
 		return alert
 	case errors.Is(ctx.Err(), context.Canceled):
@@ -66,7 +66,7 @@ func safeConnectionError(ctx context.Context, err error) error {
 	case errors.As(err, &network):
 		return temporaryError{network}
 	default:
-		return temporaryError{errors.New("the connection was lost")}
+		return temporaryError{errors.New("connection lost")}
 	}
 }
 

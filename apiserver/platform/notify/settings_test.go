@@ -132,7 +132,7 @@ func TestSettingsFormatIsRedacted(t *testing.T) {
 	mailer := Mailer{Host: "smtp.acme.example", Port: 587, Username: "me", Password: secret}
 	gateway := SMSGateway{URL: "https://sms.example/?key=" + secret, Headers: http.Header{"X": {secret}}, Body: secret}
 	got := fmt.Sprint(mailer, &mailer, gateway, &gateway, SMSGateway{URL: "://" + secret}) + fmt.Sprintf("%+v %+v", mailer, &gateway)
-	if strings.Contains(got, secret) || !strings.Contains(got, "the mail server smtp.acme.example:587") || !strings.Contains(got, "the gateway sms.example") {
+	if strings.Contains(got, secret) || !strings.Contains(got, "mail server smtp.acme.example:587") || !strings.Contains(got, "SMS gateway sms.example") {
 		t.Error(got)
 	}
 }
@@ -158,7 +158,7 @@ func FuzzSettings(f *testing.F) {
 			expectGateway(t, gateway)
 		}
 		if err == nil && gateway == nil && a+b+c+d+g != "" && strings.Trim(a+b+c+d+g, "\r\n") != "" {
-			t.Error("settings without an error are none")
+			t.Error("got neither settings nor an error")
 		}
 	})
 }
@@ -167,7 +167,7 @@ func FuzzSettings(f *testing.F) {
 func expectNoSecret(t *testing.T, err error, secret string) {
 	t.Helper()
 	if strings.HasPrefix(secret, "secret-") && err != nil && strings.Contains(err.Error(), secret) {
-		t.Errorf("the error contains the password: %v", err)
+		t.Errorf("error contains the password: %v", err)
 	}
 }
 
@@ -189,11 +189,11 @@ func expectMailer(t *testing.T, m *Mailer) {
 		switch name {
 		case "Date", "Mime-Version", "Message-Id", "Subject", "From", "To", "Auto-Submitted", "Content-Type", "Content-Transfer-Encoding":
 		default:
-			t.Errorf("the sender %+v adds the header %s", m.From, name)
+			t.Errorf("sender %+v adds header %s", m.From, name)
 		}
 	}
 	if m.Port < 1 || m.Port > 65535 || m.Encryption != configv1alpha1.STARTTLS && m.Encryption != configv1alpha1.ImplicitTLS || (m.Username == "") != (m.Password == "") {
-		t.Errorf("taken: %+v", m)
+		t.Errorf("accepted settings %+v", m)
 	}
 }
 
@@ -205,9 +205,9 @@ func expectGateway(t *testing.T, g *SMSGateway) {
 	}
 	plain, err := url.Parse(g.expandURL("", ""))
 	if err != nil || request.URL.Host != plain.Host || request.URL.Scheme != "https" || request.URL.User != nil {
-		t.Errorf("%s calls %s", g.URL, request.URL)
+		t.Errorf("URL %s expands to %s", g.URL, request.URL)
 	}
 	if err := request.Write(new(strings.Builder)); err != nil {
-		t.Errorf("%+v makes a call that cannot be sent: %v", g, err)
+		t.Errorf("%+v creates an invalid request: %v", g, err)
 	}
 }

@@ -24,9 +24,9 @@ type SMSGateway configv1alpha1.SMSGateway
 func (g SMSGateway) String() string {
 	address, err := url.Parse(g.expandURL("", ""))
 	if err != nil {
-		return "a gateway without a URL"
+		return "SMS gateway without a valid URL"
 	}
-	return "the gateway " + address.Host
+	return "SMS gateway " + address.Host
 }
 
 // Send implements Sender.
@@ -43,7 +43,7 @@ func (g *SMSGateway) Send(ctx context.Context, message Message) error {
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return fmt.Errorf("sending a text message to the gateway %s: %w", request.URL.Host, safeHTTPError(ctx, err))
+		return fmt.Errorf("sending a text message to SMS gateway %s: %w", request.URL.Host, safeHTTPError(ctx, err))
 	}
 	_ = response.Body.Close()
 	return checkStatus(request.URL.Host, response.StatusCode)
@@ -54,7 +54,7 @@ func (g *SMSGateway) newRequest(ctx context.Context, to, text string) (*http.Req
 	body := strings.NewReader(g.expandBody(to, text))
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, g.expandURL(to, text), body)
 	if err != nil {
-		return nil, errors.New("sending a text message: sms.url is not a valid URL once its placeholders are expanded")
+		return nil, errors.New("sending a text message: invalid sms.url after expanding placeholders")
 	}
 	request.Header = g.Headers.Clone()
 	if request.Header == nil {
@@ -66,9 +66,9 @@ func (g *SMSGateway) newRequest(ctx context.Context, to, text string) (*http.Req
 
 // expandURL returns the URL with its placeholders expanded.
 func (g SMSGateway) expandURL(to, text string) string {
-	path, query, asks := strings.Cut(g.URL, "?")
+	path, query, hasQuery := strings.Cut(g.URL, "?")
 	address := expandPlaceholders(path, to, text, url.PathEscape)
-	if asks {
+	if hasQuery {
 		address += "?" + expandPlaceholders(query, to, text, url.QueryEscape)
 	}
 	return address
@@ -119,9 +119,9 @@ func safeHTTPError(ctx context.Context, err error) error {
 	if errors.As(err, &call) {
 		err = call.Err
 	}
-	var wrong tls.RecordHeaderError
-	if errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &wrong) {
-		return errors.New("the server does not speak TLS on this port")
+	var headerErr tls.RecordHeaderError
+	if errors.Is(err, http.ErrSchemeMismatch) || errors.As(err, &headerErr) {
+		return errors.New("server does not use TLS on this port")
 	}
 	return safeConnectionError(ctx, err)
 }
@@ -132,8 +132,8 @@ func checkStatus(host string, status int) error {
 	case status >= 200 && status < 300:
 		return nil
 	case status >= 300 && status < 400:
-		return fmt.Errorf("the gateway %s responded with status %d; redirects are not followed: set sms.url to the final URL", host, status)
+		return fmt.Errorf("SMS gateway %s responded with status %d; redirects are not followed: set sms.url to the final URL", host, status)
 	}
-	passing := status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
-	return markTemporary(passing, fmt.Errorf("the gateway %s responded with status %d", host, status))
+	temporary := status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
+	return markTemporary(temporary, fmt.Errorf("SMS gateway %s responded with status %d", host, status))
 }

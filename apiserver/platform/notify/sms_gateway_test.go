@@ -111,7 +111,7 @@ func TestGatewaySendErrors(t *testing.T) {
 		"away":           {503, nil, "responded with status 503", true, 1},
 		"a redirect":     {302, nil, "redirects are not followed", false, 1},
 		"another's name": {200, func(g *SMSGateway) { g.RootCAs = x509.NewCertPool() }, "unknown authority", false, 0},
-		"no address":     {200, func(g *SMSGateway) { g.URL = "https://%zz/{to}" }, "sms.url is not a valid URL", false, 0},
+		"no address":     {200, func(g *SMSGateway) { g.URL = "https://%zz/{to}" }, "invalid sms.url after expanding", false, 0},
 		"plain HTTP":     {200, func(g *SMSGateway) { g.URL = strings.Replace(g.URL, "https", "http", 1) }, "responded with status 400", false, 0},
 		"no listener":    {200, func(g *SMSGateway) { g.URL = "https://127.0.0.1:1/{to}/{text}" }, "connection refused", true, 0},
 	} {
@@ -123,7 +123,7 @@ func TestGatewaySendErrors(t *testing.T) {
 			}
 			expectSendError(t, gateway.Send(t.Context(), newTextMessage()), test.problem, test.temporary)
 			if got := calls(); len(got) != test.calls {
-				t.Errorf("called %v", got)
+				t.Errorf("gateway received %v", got)
 			}
 		})
 	}
@@ -134,14 +134,14 @@ func TestGatewayWithoutTLS(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(server.Close)
 	gateway := &SMSGateway{URL: strings.Replace(server.URL, "http", "https", 1), ContentType: configv1alpha1.ContentTypeJSON}
-	expectSendError(t, gateway.Send(t.Context(), newTextMessage()), "does not speak TLS", false)
+	expectSendError(t, gateway.Send(t.Context(), newTextMessage()), "does not use TLS", false)
 }
 
 // Proxy settings in the environment are ignored.
 func TestGatewayIgnoresProxyEnvironment(t *testing.T) {
 	t.Parallel()
 	if (&SMSGateway{}).newTransport().Proxy != nil {
-		t.Error("there is a proxy")
+		t.Error("transport uses a proxy")
 	}
 }
 
@@ -173,7 +173,7 @@ func FuzzGatewayPlaceholders(f *testing.F) {
 		}
 		want := url.Values{"a": {"1"}, "to": {to}, "text": {text}, "twice": {to + text}}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("the form (-want +got)\n%s", diff)
+			t.Errorf("form (-want +got)\n%s", diff)
 		}
 		expectURL(t, to, text)
 	})
@@ -195,11 +195,11 @@ func expectJSON(t *testing.T, to, text string) {
 		t.Fatalf("%s: %v", gateway.expandBody(to, text), err)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		t.Errorf("more than one value: %s", gateway.expandBody(to, text))
+		t.Errorf("body is not a single JSON value: %s", gateway.expandBody(to, text))
 	}
 	to, text = replaceInvalidUTF8(to), replaceInvalidUTF8(text)
 	if len(got.To) != 1 || got.To[0] != to || got.Text != "a "+text+" b" || got.Twice != to+text || got.N != "1.50" || got.Admin != nil {
-		t.Errorf("%q and %q arrive as %+v", to, text, got)
+		t.Errorf("%q and %q are received as %+v", to, text, got)
 	}
 }
 
@@ -222,10 +222,10 @@ func expectURL(t *testing.T, to, text string) {
 		t.Fatal(err)
 	}
 	if address.Host != "sms.example" || address.Path != "/a/"+to+"/"+text+"/b" || address.Fragment != "" || address.User != nil {
-		t.Errorf("%q and %q make %s", to, text, address)
+		t.Errorf("%q and %q expand to URL %s", to, text, address)
 	}
 	query, err := url.ParseQuery(address.RawQuery)
 	if err != nil || query.Get("to") != to || query.Get("text") != text || len(query) != 2 {
-		t.Errorf("%q and %q ask for %v, %v", to, text, query, err)
+		t.Errorf("%q and %q expand to query %v, error %v", to, text, query, err)
 	}
 }

@@ -31,7 +31,7 @@ func TestMessageRender(t *testing.T) {
 	got := newTextMessage(func(m *Message) { m.Language = "de" }).render()
 	const want = "493021 ist Ihr Code für die Anmeldung bei acme. Er ist 10 Minuten gültig. Geben Sie ihn nicht weiter."
 	if got != (renderedMessage{text: want}) {
-		t.Errorf("the text message is %+v", got)
+		t.Errorf("got text message %+v", got)
 	}
 }
 
@@ -46,7 +46,7 @@ func TestFormatMinutes(t *testing.T) {
 		{"en", 119 * time.Second, "1 minute"}, {"de", time.Minute, "1 Minute"}, {"de", 2 * time.Minute, "2 Minuten"},
 	} {
 		if got := formatMinutes(builtinTemplates().Match(test.language), test.valid); got != test.want {
-			t.Errorf("%s of %s: %q, want %q", test.valid, test.language, got, test.want)
+			t.Errorf("formatMinutes(%s) in %s = %q, want %q", test.valid, test.language, got, test.want)
 		}
 	}
 }
@@ -81,7 +81,7 @@ func TestTemplatesAreComplete(t *testing.T) {
 			for _, m := range []Message{newEmail(inLanguage), newTextMessage(inLanguage)} {
 				got := m.render()
 				if strings.ContainsAny(got.subject+got.text, "{}") {
-					t.Errorf("%s: something is not filled in: %+v", tag, got)
+					t.Errorf("%s: placeholder was not expanded: %+v", tag, got)
 				}
 				for _, needed := range []string{m.Code, m.TenantName} {
 					if !strings.Contains(got.text, needed) {

@@ -17,16 +17,16 @@ import (
 
 var errDown = errors.New("connection refused")
 
-// fakeStore is storage shared by replicas. While err is set it is down: it accepts no
-// counts or, if late is set, accepts them but returns an error.
+// fakeStore is storage shared by replicas. While err is set, it is down: it rejects counts
+// or, if failAfterWrite is set, accepts them but returns err.
 type fakeStore struct {
 	mu             sync.Mutex
-	err            error  // of both
-	failAfterWrite bool   // err comes after the counts are taken
-	totalsErr      error  // of totals only
-	onAddUsage     func() // is called while counts are taken, if set
+	err            error  // returned by both methods
+	failAfterWrite bool   // return err after accepting the counts
+	totalsErr      error  // returned by ListUsageTotals only
+	onAddUsage     func() // called by AddUsage, if set
 	counts         []usage.Count
-	lastBatch      map[string]int64 // the number of the last batch, by recorder
+	lastBatch      map[string]int64 // sequence of the last batch, by recorder
 	reads          int
 }
 

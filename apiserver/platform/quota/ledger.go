@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package quota enforces the monthly limits of applications' plans. It sits between
-// the usage recorder and storage, so that it knows which calls storage has. The usage
-// of an application is the total last read from storage, plus this process's calls not
-// in that total, plus the calls in progress.
+// Package quota enforces the monthly limits of applications' plans. It sits between the
+// usage recorder and storage, so that it knows which calls are in storage. The usage of an
+// application is the total last read from storage, plus this process's calls not in that
+// total, plus the calls in progress.
 //
-// Calls never wait for storage. Calls of other processes become visible after their
-// next flush and our next read, so a limit may be exceeded by one flush of each
-// process. While storage is down, all calls pass. Package middleware
-// calls it for each request (MeterUsage), the APIs respond, and package server reads the
-// files that define plans.
+// Calls never wait for storage. Calls of other processes become visible after they flush
+// and this process reads the totals, so each process may exceed a limit by the calls of one
+// flush. While storage is down, all calls are admitted. The middleware MeterUsage calls
+// this package for each request, and package server reads the files that define plans.
 package quota
 
 import (
@@ -59,7 +58,7 @@ type Ledger struct {
 	lastBatchUncertain bool
 
 	mu sync.Mutex
-	// totalsFresh reports whether the last access to storage succeeded.
+	// totalsFresh is set if the last access to storage succeeded.
 	totalsFresh bool
 	accounts    map[key]*account
 }
@@ -87,9 +86,9 @@ func NewLedger(o Options) *Ledger {
 }
 
 // Begin admits a call of an application to an endpoint, such as "POST /v3/triage",
-// unless the limit of its plan is reached. In that case it returns how long the limit
-// will last. The caller must call end once for an admitted call, stating whether the
-// call counts as usage. A call that begins as not counting is checked against the
+// unless the limit of its plan is reached. In that case end is nil and wait is the time
+// until the limit resets. For an admitted call, the caller must call end once and pass
+// whether the call counts as usage. If counts is false, the call is checked against the
 // limit but does not consume it.
 func (l *Ledger) Begin(application, endpoint string, counts bool) (end func(counted bool), wait time.Duration) {
 	service, limited := operations[endpoint]
@@ -102,11 +101,11 @@ func (l *Ledger) Begin(application, endpoint string, counts bool) (end func(coun
 	}
 	now := l.Now()
 	today := civil.DateOf(now)
-	own, ok := l.admit(key{firstOfMonth(today), application, service}, counts)
+	account, ok := l.admit(key{firstOfMonth(today), application, service}, counts)
 	if !ok {
 		return nil, firstOfNextMonth(today).Time().Sub(now)
 	}
-	return func(counted bool) { l.end(own, application, endpoint, counts, counted) }, 0
+	return func(counted bool) { l.end(account, application, endpoint, counts, counted) }, 0
 }
 
 // admit returns the account of the call, and reports whether the call is admitted.
@@ -114,22 +113,21 @@ func (l *Ledger) admit(k key, counts bool) (*account, bool) {
 	plan, limits := l.PlanFor(k.application)
 	limit := limits.For(k.operation)
 	l.mu.Lock()
-	own := l.account(k)
-	ok := limit == nil || !l.totalsFresh || own.used() < *limit
+	account := l.account(k)
+	ok := limit == nil || !l.totalsFresh || account.used() < *limit
 	if ok && counts {
-		own.inFlight++
+		account.inFlight++
 	}
 	l.mu.Unlock()
 	if !ok {
 		l.OnRejected(plan, k.operation)
 	}
-	return own, ok
+	return account, ok
 }
 
-// end counts a call in the month in which the recorder counts it. A flush may come
-// between that and the entry here; the account tolerates this because the call is
-// still in flight.
-func (l *Ledger) end(begun *account, application, endpoint string, counts, counted bool) {
+// end counts a call in the same month as the recorder. A flush may happen between the
+// two; the account tolerates this because the call is still in flight.
+func (l *Ledger) end(admitted *account, application, endpoint string, counts, counted bool) {
 	var day civil.Date
 	if counted {
 		day = l.Recorder.Count(application, endpoint)
@@ -137,7 +135,7 @@ func (l *Ledger) end(begun *account, application, endpoint string, counts, count
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if counts {
-		begun.inFlight--
+		admitted.inFlight--
 	}
 	if counted {
 		l.account(key{firstOfMonth(day), application, operations[endpoint]}).counted++
@@ -172,7 +170,7 @@ func (l *Ledger) Refresh(ctx context.Context) {
 	}
 }
 
-// recordStored records what storage now has, and reports whether any of it is limited.
+// recordStored records the stored counts, and reports whether a limit applies to any of them.
 func (l *Ledger) recordStored(counts []usage.Count) (limited bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -211,20 +209,20 @@ func (l *Ledger) readTotals(ctx context.Context) error {
 	return nil
 }
 
-// markStale lets calls pass until storage works again.
+// markStale admits all calls until the totals have been read again.
 func (l *Ledger) markStale() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.totalsFresh = false
 }
 
-// account returns the account of a key. If missing, it creates the account and removes
-// those of past months; calls still in flight keep a reference to theirs. The caller
-// must hold the lock.
+// account returns the account of a key. If it is missing, account creates it and removes
+// the accounts of past months; calls in flight keep a reference to their account. The
+// caller must hold mu.
 func (l *Ledger) account(k key) *account {
 	a, exists := l.accounts[k]
 	if !exists {
-		maps.DeleteFunc(l.accounts, func(other key, _ *account) bool { return other.month.Compare(k.month) < 0 })
+		maps.DeleteFunc(l.accounts, func(existing key, _ *account) bool { return existing.month.Compare(k.month) < 0 })
 		a = &account{}
 		l.accounts[k] = a
 	}

@@ -22,10 +22,10 @@ func newTrialPlan(calls int64) Plans {
 	return Plans{"trial": {Explain: &calls, Suggest: &calls, Rationale: &calls, Triage: &calls}}
 }
 
-func checkAdmitted(t *testing.T, what string, got, want int) {
+func checkAdmitted(t *testing.T, name string, got, want int) {
 	t.Helper()
 	if got != want {
-		t.Errorf("%s: %d calls were admitted, want %d", what, got, want)
+		t.Errorf("%s: %d calls were admitted, want %d", name, got, want)
 	}
 }
 
@@ -42,23 +42,23 @@ func TestLimitPerOperation(t *testing.T) {
 	if err := r.flush(); err != nil {
 		t.Fatal(err)
 	}
-	checkAdmitted(t, "triage after another", r.calls(2, "trial", triageEndpoint), 0)
+	checkAdmitted(t, "triage after another flush", r.calls(2, "trial", triageEndpoint), 0)
 	checkAdmitted(t, "explain", r.calls(6, "trial", explainEndpoint), 5)
 	checkAdmitted(t, "rationale", r.calls(6, "trial", "POST /v3/rationale"), 5)
 	checkAdmitted(t, "suggest", r.calls(3, "trial", "POST /v3/suggest"), 3)
-	checkAdmitted(t, "red flags, which are suggestions", r.calls(3, "trial", "POST /v3/red_flags"), 2)
-	checkAdmitted(t, "what has no limit", r.calls(20, "trial", "POST /v3/diagnosis"), 20)
-	checkAdmitted(t, "who has no plan", r.calls(20, "", triageEndpoint), 20)
-	checkAdmitted(t, "whose plan is unknown", r.calls(20, "gold", triageEndpoint), 20)
+	checkAdmitted(t, "red flags, counted as suggest", r.calls(3, "trial", "POST /v3/red_flags"), 2)
+	checkAdmitted(t, "operation without a limit", r.calls(20, "trial", "POST /v3/diagnosis"), 20)
+	checkAdmitted(t, "application without a plan", r.calls(20, "", triageEndpoint), 20)
+	checkAdmitted(t, "application with an unknown plan", r.calls(20, "gold", triageEndpoint), 20)
 	want := []string{
 		"trial triage", "trial triage", "trial triage", "trial triage", "trial triage", "trial triage",
 		"trial explain", "trial rationale", "trial suggest",
 	}
 	if diff := cmp.Diff(want, r.rejected); diff != "" {
-		t.Errorf("refused (-want +got)\n%s", diff)
+		t.Errorf("rejected calls (-want +got)\n%s", diff)
 	}
 	if got := r.recorder.Buffered(); got != 5+5+5+60 {
-		t.Errorf("%d calls are counted since the last flush, want the admitted calls", got)
+		t.Errorf("%d calls are buffered, want the 75 admitted since the last flush", got)
 	}
 }
 
@@ -68,23 +68,23 @@ func TestCallsOfOtherReplicas(t *testing.T) {
 	clock, store := clockAt(t, "2026-11-21T12:00:00Z"), &fakeStore{}
 	a, b := newReplica(store, clock.now, newTrialPlan(5)), newReplica(store, clock.now, newTrialPlan(5))
 	a.Refresh(t.Context())
-	checkAdmitted(t, "the first", a.calls(3, "trial", triageEndpoint), 3)
+	checkAdmitted(t, "first replica", a.calls(3, "trial", triageEndpoint), 3)
 	if err := a.flush(); err != nil {
 		t.Fatal(err)
 	}
 	b.Refresh(t.Context())
-	checkAdmitted(t, "the second, which knows of the first", b.calls(9, "trial", triageEndpoint), 2)
-	checkAdmitted(t, "the first, which does not know yet", a.calls(1, "trial", triageEndpoint), 1)
+	checkAdmitted(t, "second replica after reading the totals", b.calls(9, "trial", triageEndpoint), 2)
+	checkAdmitted(t, "first replica before reading the totals", a.calls(1, "trial", triageEndpoint), 1)
 	for _, r := range []*replica{b, a} {
 		if err := r.flush(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	checkAdmitted(t, "the first, which knows now", a.calls(9, "trial", triageEndpoint), 0)
-	checkAdmitted(t, "the second", b.calls(9, "trial", triageEndpoint), 0)
+	checkAdmitted(t, "first replica after reading the totals", a.calls(9, "trial", triageEndpoint), 0)
+	checkAdmitted(t, "second replica after a flush", b.calls(9, "trial", triageEndpoint), 0)
 	started := newReplica(store, clock.now, newTrialPlan(5))
 	started.Refresh(t.Context())
-	checkAdmitted(t, "one that has just started", started.calls(9, "trial", triageEndpoint), 0)
+	checkAdmitted(t, "newly started replica", started.calls(9, "trial", triageEndpoint), 0)
 }
 
 // Limits apply to calendar months in UTC, and a rejected caller learns when the limit
@@ -112,13 +112,13 @@ func TestLimitResetsEachMonth(t *testing.T) {
 		*clock = *clockAt(t, step.now)
 		checkAdmitted(t, step.now, r.calls(step.calls, "trial", triageEndpoint), step.admitted)
 		if end, wait := r.Begin("trial", triageEndpoint, true); end != nil || wait != step.wait {
-			t.Errorf("%s: the next call is to wait %v, want %v", step.now, wait, step.wait)
+			t.Errorf("%s: rejected call must wait %v, want %v", step.now, wait, step.wait)
 		}
 		if err := r.flush(); err != nil {
 			t.Fatal(err)
 		}
 		if len(r.accounts) > 1 {
-			t.Errorf("%s: %d accounts are kept", step.now, len(r.accounts))
+			t.Errorf("%s: %d accounts are in memory, want 1", step.now, len(r.accounts))
 		}
 	}
 }
@@ -132,14 +132,14 @@ func TestCallSpanningMonths(t *testing.T) {
 	r.Refresh(t.Context())
 	end, _ := r.Begin("trial", triageEndpoint, true)
 	clock.time = clock.time.Add(time.Second)
-	checkAdmitted(t, "the first of December", r.calls(1, "trial", triageEndpoint), 1)
+	checkAdmitted(t, "first call in December", r.calls(1, "trial", triageEndpoint), 1)
 	end(true)
 	for range 2 {
 		if err := r.flush(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	checkAdmitted(t, "the rest of December", r.calls(9, "trial", triageEndpoint), 1)
+	checkAdmitted(t, "remaining calls in December", r.calls(9, "trial", triageEndpoint), 1)
 }
 
 // Calls in progress consume the limit, and failed ones release it. Calls that do not
@@ -150,19 +150,19 @@ func TestUncountedCalls(t *testing.T) {
 	r.Refresh(t.Context())
 	first, _ := r.Begin("trial", triageEndpoint, true)
 	second, _ := r.Begin("trial", triageEndpoint, true)
-	checkAdmitted(t, "while two are under way", r.calls(1, "trial", triageEndpoint), 0)
+	checkAdmitted(t, "with two calls in flight", r.calls(1, "trial", triageEndpoint), 0)
 	first(false)
 	second(true)
 	for range 5 {
 		end, wait := r.Begin("trial", triageEndpoint, false)
 		if end == nil {
-			t.Fatalf("a call that does not count is to wait %v", wait)
+			t.Fatalf("uncounted call was rejected for %v", wait)
 		}
 		end(false)
 	}
-	checkAdmitted(t, "after one has failed", r.calls(2, "trial", triageEndpoint), 1)
+	checkAdmitted(t, "after a failed call", r.calls(2, "trial", triageEndpoint), 1)
 	if end, _ := r.Begin("trial", triageEndpoint, false); end != nil {
-		t.Error("a call that does not count is admitted where none is left")
+		t.Error("uncounted call was admitted beyond the limit")
 	}
 	if got := r.recorder.Buffered(); got != 2 {
 		t.Errorf("%d calls are counted, want 2", got)
@@ -176,35 +176,35 @@ func TestStorageOutageAdmitsCalls(t *testing.T) {
 	store.setError(errDown)
 	r := newReplica(store, clockAt(t, "2026-11-21T12:00:00Z").now, newTrialPlan(3))
 	r.Refresh(t.Context())
-	checkAdmitted(t, "before storage was there", r.calls(5, "trial", triageEndpoint), 5)
+	checkAdmitted(t, "before storage is up", r.calls(5, "trial", triageEndpoint), 5)
 	if err := r.flush(); !errors.Is(err, errDown) {
 		t.Fatal(err)
 	}
-	checkAdmitted(t, "after a flush that failed", r.calls(5, "trial", triageEndpoint), 5)
+	checkAdmitted(t, "after a failed flush", r.calls(5, "trial", triageEndpoint), 5)
 	store.setError(nil)
 	if err := r.flush(); err != nil {
 		t.Fatal(err)
 	}
-	checkAdmitted(t, "once it is there", r.calls(5, "trial", triageEndpoint), 0)
-	checkAdmitted(t, "another service", r.calls(1, "trial", explainEndpoint), 1)
+	checkAdmitted(t, "after storage is up", r.calls(5, "trial", triageEndpoint), 0)
+	checkAdmitted(t, "another operation", r.calls(1, "trial", explainEndpoint), 1)
 	store.setError(errDown)
 	if err := r.flush(); !errors.Is(err, errDown) {
 		t.Fatal(err)
 	}
-	checkAdmitted(t, "when it is gone again", r.calls(1, "trial", triageEndpoint), 1)
+	checkAdmitted(t, "after storage is down again", r.calls(1, "trial", triageEndpoint), 1)
 	store.setError(nil)
 	store.totalsErr = errDown
 	if err := r.flush(); err != nil {
 		t.Fatal(err)
 	}
-	checkAdmitted(t, "when it takes counts and gives no totals", r.calls(1, "trial", triageEndpoint), 1)
+	checkAdmitted(t, "while totals cannot be read", r.calls(1, "trial", triageEndpoint), 1)
 	store.totalsErr = nil
 	r.Refresh(t.Context())
-	checkAdmitted(t, "once it gives them", r.calls(5, "trial", triageEndpoint), 0)
-	checkAdmitted(t, "the other service", r.calls(5, "trial", explainEndpoint), 2)
-	went := slices.CompactFunc(r.readErrs, func(a, b error) bool { return (a == nil) == (b == nil) })
-	if want := []error{errDown, nil, errDown, nil}; !slices.EqualFunc(went, want, errors.Is) {
-		t.Errorf("readings went %v, want %v", went, want)
+	checkAdmitted(t, "after totals were read", r.calls(5, "trial", triageEndpoint), 0)
+	checkAdmitted(t, "the other operation", r.calls(5, "trial", explainEndpoint), 2)
+	outcomes := slices.CompactFunc(r.readErrs, func(a, b error) bool { return (a == nil) == (b == nil) })
+	if want := []error{errDown, nil, errDown, nil}; !slices.EqualFunc(outcomes, want, errors.Is) {
+		t.Errorf("reads of totals returned %v, want %v", outcomes, want)
 	}
 }
 
@@ -222,11 +222,11 @@ func TestUncertainBatch(t *testing.T) {
 	}
 	store.setError(nil)
 	r.Refresh(t.Context())
-	checkAdmitted(t, "once storage is back", r.calls(2, "trial", triageEndpoint), 2)
+	checkAdmitted(t, "after storage recovered", r.calls(2, "trial", triageEndpoint), 2)
 	if err := r.flush(); err != nil {
 		t.Fatal(err)
 	}
-	checkAdmitted(t, "once storage says what it has", r.calls(9, "trial", triageEndpoint), 0)
+	checkAdmitted(t, "after totals were read", r.calls(9, "trial", triageEndpoint), 0)
 	if got := store.triageCalls(civil.Date{Year: 2026, Month: 11, Day: 21}); got != 4 {
 		t.Errorf("storage has %d calls, want 4", got)
 	}
@@ -288,7 +288,7 @@ func TestTotalsAreReadOnlyForLimitedCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		if store.reads != step.reads {
-			t.Errorf("after %s of %s totals were read %d times, want %d", step.endpoint, step.application, store.reads, step.reads)
+			t.Errorf("after %s by %s: totals were read %d times, want %d", step.endpoint, step.application, store.reads, step.reads)
 		}
 	}
 }
@@ -305,14 +305,14 @@ func TestPlanChangeTakesEffect(t *testing.T) {
 	r.plans = newTrialPlan(12)
 	checkAdmitted(t, "with a plan", r.calls(10, "trial", triageEndpoint), 2)
 	r.plans = newTrialPlan(15)
-	checkAdmitted(t, "with a larger one", r.calls(10, "trial", triageEndpoint), 3)
+	checkAdmitted(t, "with a larger limit", r.calls(10, "trial", triageEndpoint), 3)
 	if err := r.flush(); err != nil {
 		t.Fatal(err)
 	}
 	r.plans = newTrialPlan(0)
-	checkAdmitted(t, "with one that allows nothing", r.calls(10, "trial", triageEndpoint), 0)
+	checkAdmitted(t, "with a limit of zero", r.calls(10, "trial", triageEndpoint), 0)
 	r.plans = Plans{"trial": {}}
-	checkAdmitted(t, "with one without limits", r.calls(10, "trial", triageEndpoint), 10)
+	checkAdmitted(t, "with a plan without limits", r.calls(10, "trial", triageEndpoint), 10)
 }
 
 // For any number of concurrent calls and flushes, exactly as many are admitted as the
@@ -354,11 +354,11 @@ func TestConcurrentCalls(t *testing.T) {
 		}
 	}
 	if admitted.Load() != limit || failed.Load() == 0 {
-		t.Errorf("%d calls were answered and %d failed, want %d and some", admitted.Load(), failed.Load(), limit)
+		t.Errorf("%d calls were admitted and %d failed, want %d admitted and some failed", admitted.Load(), failed.Load(), limit)
 	}
 	total, err := r.Store.ListUsageTotals(t.Context(), civil.Date{Year: 2026, Month: 11, Day: 1}, civil.Date{Year: 2026, Month: 11, Day: 30}, []string{triageEndpoint})
 	if err != nil || len(total) != 1 || total[0].Calls != limit {
-		t.Errorf("storage has %v, %v", total, err)
+		t.Errorf("got totals %v, error %v, want %d calls", total, err, limit)
 	}
 }
 

@@ -40,9 +40,9 @@ type Limits struct {
 	Triage    *int64
 }
 
-// For returns the limit of a service, or nil if it is unlimited.
-func (l Limits) For(service Operation) *int64 {
-	switch service {
+// For returns the limit of an operation, or nil if it is unlimited.
+func (l Limits) For(operation Operation) *int64 {
+	switch operation {
 	case Explain:
 		return l.Explain
 	case Suggest:

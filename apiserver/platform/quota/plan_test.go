@@ -16,6 +16,6 @@ func TestLimitsFor(t *testing.T) {
 		}
 	}
 	if got := limits.For("diagnosis"); got != nil {
-		t.Errorf("diagnosis is limited to %d", *got)
+		t.Errorf("diagnosis is limited to %d calls, want no limit", *got)
 	}
 }

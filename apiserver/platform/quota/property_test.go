@@ -35,7 +35,7 @@ type simulation struct {
 	months             map[civil.Date]*monthTruth
 	views              []map[civil.Date]*replicaView
 	totalsFresh        []bool
-	lastBatchUncertain []bool // whether storage may have the batch that the replica will send again
+	lastBatchUncertain []bool // storage may have accepted the batch that the replica will resend
 	pending            []pendingCall
 }
 
@@ -54,94 +54,94 @@ func getOrCreate[V any](m map[civil.Date]*V, date civil.Date) *V {
 	return m[date]
 }
 
-func (w *simulation) today() civil.Date { return civil.DateOf(w.clock.time) }
+func (s *simulation) today() civil.Date { return civil.DateOf(s.clock.time) }
 
 // begin checks that a call is rejected if and only if the usage known to the replica
 // reaches the limit, and that the true usage then reaches it too.
-func (w *simulation) begin(t *rapid.T, i int) {
-	truth, known := getOrCreate(w.months, w.today()), getOrCreate(w.views[i], w.today())
-	knows := known.read + known.counted + known.inFlight
-	end, wait := w.replicas[i].Begin("trial", triageEndpoint, true)
-	if refused := w.totalsFresh[i] && knows >= w.limit; refused != (end == nil) {
-		t.Fatalf("replica %d knows of %d calls and refused is %v, the limit is %d", i, knows, end == nil, w.limit)
+func (s *simulation) begin(t *rapid.T, i int) {
+	truth, known := getOrCreate(s.months, s.today()), getOrCreate(s.views[i], s.today())
+	knownCalls := known.read + known.counted + known.inFlight
+	end, wait := s.replicas[i].Begin("trial", triageEndpoint, true)
+	if rejected := s.totalsFresh[i] && knownCalls >= s.limit; rejected != (end == nil) {
+		t.Fatalf("replica %d with %d known calls and a limit of %d: call rejected: %v", i, knownCalls, s.limit, end == nil)
 	}
 	if end == nil {
-		underWay := 0
-		for _, call := range w.pending {
-			if getOrCreate(w.months, call.month) == truth {
-				underWay++
+		inFlight := 0
+		for _, call := range s.pending {
+			if getOrCreate(s.months, call.month) == truth {
+				inFlight++
 			}
 		}
-		if truth.counted+underWay < w.limit {
-			t.Fatalf("refused with %d calls counted and %d under way, the limit is %d", truth.counted, underWay, w.limit)
+		if truth.counted+inFlight < s.limit {
+			t.Fatalf("call rejected with %d calls counted and %d in flight, the limit is %d", truth.counted, inFlight, s.limit)
 		}
-		if next := w.clock.time.Add(wait); next.Day() != 1 || next.Truncate(24*time.Hour) != next {
-			t.Fatalf("to wait until %v", next)
+		if next := s.clock.time.Add(wait); next.Day() != 1 || next.Truncate(24*time.Hour) != next {
+			t.Fatalf("limit resets at %v, want the start of a month", next)
 		}
 		return
 	}
 	hidden := truth.stored - known.read - known.stored // flushed by others since the last reading
-	for j, views := range w.views {
-		if other := getOrCreate(views, w.today()); j != i {
+	for j, views := range s.views {
+		if other := getOrCreate(views, s.today()); j != i {
 			hidden += other.counted - other.stored + other.inFlight
 		}
 	}
-	if w.totalsFresh[i] && truth.counted >= w.limit+hidden {
-		t.Fatalf("admitted after %d calls of which only %d were hidden, the limit is %d", truth.counted, hidden, w.limit)
+	if s.totalsFresh[i] && truth.counted >= s.limit+hidden {
+		t.Fatalf("call admitted after %d calls, %d of them unknown to the replica; the limit is %d", truth.counted, hidden, s.limit)
 	}
 	known.inFlight++
-	w.pending = append(w.pending, pendingCall{i, w.today(), end})
+	s.pending = append(s.pending, pendingCall{i, s.today(), end})
 }
 
 // finish ends the oldest call.
-func (w *simulation) finish(counted bool) {
-	if len(w.pending) == 0 {
+func (s *simulation) finish(counted bool) {
+	if len(s.pending) == 0 {
 		return
 	}
-	call := w.pending[0]
-	w.pending = w.pending[1:]
+	call := s.pending[0]
+	s.pending = s.pending[1:]
 	call.end(counted)
-	getOrCreate(w.views[call.replica], call.month).inFlight--
+	getOrCreate(s.views[call.replica], call.month).inFlight--
 	if counted {
-		getOrCreate(w.views[call.replica], w.today()).counted++
-		getOrCreate(w.months, w.today()).counted++
+		getOrCreate(s.views[call.replica], s.today()).counted++
+		getOrCreate(s.months, s.today()).counted++
 	}
 }
 
 // flush stores everything that a replica has counted, and lets it read the totals.
-func (w *simulation) flush(i int) {
-	something := w.replicas[i].recorder.Buffered() > 0
-	err := w.replicas[i].flush()
-	if !something {
+func (s *simulation) flush(i int) {
+	buffered := s.replicas[i].recorder.Buffered() > 0
+	err := s.replicas[i].flush()
+	if !buffered {
 		return
 	}
-	for date, truth := range w.months {
-		truth.stored = w.store.triageCalls(date)
+	for date, truth := range s.months {
+		truth.stored = s.store.triageCalls(date)
 	}
-	w.totalsFresh[i], w.lastBatchUncertain[i] = false, err != nil
+	s.totalsFresh[i], s.lastBatchUncertain[i] = false, err != nil
 	if err != nil {
 		return
 	}
-	for _, v := range w.views[i] {
+	for _, v := range s.views[i] {
 		v.stored = v.counted
 	}
-	w.updateView(i)
+	s.updateView(i)
 }
 
 // refresh lets a replica read the totals unless they are uncertain.
-func (w *simulation) refresh(i int) {
-	w.replicas[i].Refresh(context.Background())
-	if !w.lastBatchUncertain[i] {
-		w.updateView(i)
+func (s *simulation) refresh(i int) {
+	s.replicas[i].Refresh(context.Background())
+	if !s.lastBatchUncertain[i] {
+		s.updateView(i)
 	}
 }
 
 // updateView applies a read to the replica's view.
-func (w *simulation) updateView(i int) {
-	w.totalsFresh[i] = w.store.err == nil && w.store.totalsErr == nil
-	if w.totalsFresh[i] {
-		v := getOrCreate(w.views[i], w.today())
-		v.read, v.counted, v.stored = getOrCreate(w.months, w.today()).stored, v.counted-v.stored, 0
+func (s *simulation) updateView(i int) {
+	s.totalsFresh[i] = s.store.err == nil && s.store.totalsErr == nil
+	if s.totalsFresh[i] {
+		v := getOrCreate(s.views[i], s.today())
+		v.read, v.counted, v.stored = getOrCreate(s.months, s.today()).stored, v.counted-v.stored, 0
 	}
 }
 
@@ -151,36 +151,36 @@ func (w *simulation) updateView(i int) {
 func TestLimitsHoldAcrossReplicas(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		w := &simulation{
+		s := &simulation{
 			clock:  &fakeClock{time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)},
 			store:  &fakeStore{},
 			limit:  rapid.IntRange(0, 8).Draw(t, "limit"),
 			months: map[civil.Date]*monthTruth{},
 		}
 		for range rapid.IntRange(1, 3).Draw(t, "replicas") {
-			w.replicas = append(w.replicas, newReplica(w.store, w.clock.now, newTrialPlan(int64(w.limit))))
-			w.views = append(w.views, map[civil.Date]*replicaView{})
-			w.totalsFresh, w.lastBatchUncertain = append(w.totalsFresh, false), append(w.lastBatchUncertain, false)
+			s.replicas = append(s.replicas, newReplica(s.store, s.clock.now, newTrialPlan(int64(s.limit))))
+			s.views = append(s.views, map[civil.Date]*replicaView{})
+			s.totalsFresh, s.lastBatchUncertain = append(s.totalsFresh, false), append(s.lastBatchUncertain, false)
 		}
-		replica := rapid.IntRange(0, len(w.replicas)-1)
+		replica := rapid.IntRange(0, len(s.replicas)-1)
 		for range 100 {
 			switch step := rapid.IntRange(0, 29).Draw(t, "step"); {
 			case step == 0:
-				w.store.err, w.store.failAfterWrite = errDown, rapid.Bool().Draw(t, "late")
+				s.store.err, s.store.failAfterWrite = errDown, rapid.Bool().Draw(t, "late")
 			case step == 1:
-				w.store.totalsErr = errDown
+				s.store.totalsErr = errDown
 			case step <= 4:
-				w.store.err, w.store.totalsErr = nil, nil
+				s.store.err, s.store.totalsErr = nil, nil
 			case step == 5:
-				w.clock.time = w.clock.time.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "hours")) * time.Hour)
+				s.clock.time = s.clock.time.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "hours")) * time.Hour)
 			case step == 6:
-				w.refresh(replica.Draw(t, "replica"))
+				s.refresh(replica.Draw(t, "replica"))
 			case step <= 12:
-				w.flush(replica.Draw(t, "replica"))
+				s.flush(replica.Draw(t, "replica"))
 			case step <= 19:
-				w.finish(rapid.IntRange(0, 4).Draw(t, "fails") > 0)
+				s.finish(rapid.IntRange(0, 4).Draw(t, "fails") > 0)
 			default:
-				w.begin(t, replica.Draw(t, "replica"))
+				s.begin(t, replica.Draw(t, "replica"))
 			}
 		}
 	})

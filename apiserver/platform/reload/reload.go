@@ -26,11 +26,11 @@ import (
 // slash and its name as its path.
 type Files map[string][]byte
 
-// Source is something loaded from files.
+// Source is a configuration source loaded from files.
 type Source struct {
 	// Name identifies the source, such as "tls".
 	Name string
-	// Paths are files, or directories whose files all count, except files whose name
+	// Paths are files, or directories whose files all belong to the source, except files whose name
 	// begins with a dot.
 	Paths []string
 	// Optional ignores missing paths. If unset, a missing path is an error.
@@ -39,8 +39,8 @@ type Source struct {
 	// use.
 	Apply func(Files) error
 
-	// applied is what Apply last accepted, rejected what it last rejected or what could
-	// not be read, and lastRead what was last read.
+	// applied are the files that Apply last accepted, rejected the files that it last
+	// rejected or that could not be read, and lastRead the files that were last read.
 	applied, rejected, lastRead Files
 }
 
@@ -174,7 +174,7 @@ func (f Files) addFile(path string) error {
 		return err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxFileSize {
-		return fmt.Errorf("%s is not a regular file of at most 1 MiB", path)
+		return fmt.Errorf("reading %s: expected a regular file of at most 1 MiB", path)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {

@@ -26,14 +26,14 @@ func writeFile(t *testing.T, path, content string) {
 }
 
 // newTestSource returns a source that records its contents and rejects the word
-// rubbish.
+// invalid.
 func newTestSource(paths ...string) (source *Source, current *string) {
 	current = new(string)
 	return &Source{Name: "words", Paths: paths, Apply: func(files Files) error {
 		var words []string
 		for path, content := range files {
-			if string(content) == "rubbish" {
-				return errors.New("rubbish")
+			if string(content) == "invalid" {
+				return errors.New("invalid")
 			}
 			words = append(words, filepath.Base(path)+"="+string(content))
 		}
@@ -60,25 +60,25 @@ func TestLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	if *current != "a=1 b=2" {
-		t.Errorf("loaded %q", *current)
+		t.Errorf("got contents %q", *current)
 	}
 }
 
 func TestLoadErrors(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	writeFile(t, filepath.Join(directory, "rubbish"), "rubbish")
+	writeFile(t, filepath.Join(directory, "invalid"), "invalid")
 	writeFile(t, filepath.Join(directory, "large"), strings.Repeat("x", maxFileSize+1))
 	for _, test := range []struct{ path, problem string }{
 		{filepath.Join(directory, "missing"), "no such file"},
-		{filepath.Join(directory, "rubbish"), "rubbish"},
+		{filepath.Join(directory, "invalid"), "invalid"},
 		{filepath.Join(directory, "large"), "1 MiB"},
 		{os.DevNull, "regular file"},
 	} {
 		source, _ := newTestSource(test.path)
 		if err := source.Load(); err == nil || !strings.Contains(err.Error(), test.problem) ||
 			!strings.HasPrefix(err.Error(), "loading words: ") {
-			t.Errorf("%s: got %v, expected a complaint about %q", test.path, err, test.problem)
+			t.Errorf("%s: got error %v, want it to contain %q", test.path, err, test.problem)
 		}
 	}
 }
@@ -94,36 +94,36 @@ func TestPollAppliesStableChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, step := range []struct {
-		what    string
+		name    string
 		do      func()
 		current string
 		changed bool
 		problem string
 	}{
-		{"nothing", func() {}, "a=1 b=1", false, ""},
-		{"one of two files", func() { writeFile(t, a, "2") }, "a=1 b=1", false, ""},
-		{"the other", func() { writeFile(t, b, "2") }, "a=1 b=1", false, ""},
-		{"at rest", func() {}, "a=2 b=2", true, ""},
-		{"nothing more", func() {}, "a=2 b=2", false, ""},
-		{"rubbish", func() { writeFile(t, a, "rubbish") }, "a=2 b=2", false, ""},
-		{"rubbish at rest", func() {}, "a=2 b=2", true, "keeping the previous version: rubbish"},
-		{"reported once", func() {}, "a=2 b=2", false, ""},
-		{"the old again", func() { writeFile(t, a, "2") }, "a=2 b=2", false, ""},
-		{"rubbish again", func() { writeFile(t, a, "rubbish") }, "a=2 b=2", false, ""},
-		{"reported again", func() {}, "a=2 b=2", true, "rubbish"},
-		{"gone", func() { _ = os.Remove(a) }, "a=2 b=2", false, ""},
-		{"still gone", func() {}, "a=2 b=2", true, "no such file"},
+		{"no change", func() {}, "a=1 b=1", false, ""},
+		{"first file changed", func() { writeFile(t, a, "2") }, "a=1 b=1", false, ""},
+		{"second file changed", func() { writeFile(t, b, "2") }, "a=1 b=1", false, ""},
+		{"change settled", func() {}, "a=2 b=2", true, ""},
+		{"change reported once", func() {}, "a=2 b=2", false, ""},
+		{"invalid", func() { writeFile(t, a, "invalid") }, "a=2 b=2", false, ""},
+		{"invalid file settled", func() {}, "a=2 b=2", true, "keeping the previous version: invalid"},
+		{"error reported once", func() {}, "a=2 b=2", false, ""},
+		{"previous contents", func() { writeFile(t, a, "2") }, "a=2 b=2", false, ""},
+		{"invalid again", func() { writeFile(t, a, "invalid") }, "a=2 b=2", false, ""},
+		{"error reported again", func() {}, "a=2 b=2", true, "invalid"},
+		{"removed", func() { _ = os.Remove(a) }, "a=2 b=2", false, ""},
+		{"removal settled", func() {}, "a=2 b=2", true, "no such file"},
 		{"removal reported once", func() {}, "a=2 b=2", false, ""},
 		{"repaired", func() { writeFile(t, a, "3") }, "a=2 b=2", false, ""},
-		{"repaired at rest", func() {}, "a=3 b=2", true, ""},
+		{"repair settled", func() {}, "a=3 b=2", true, ""},
 	} {
 		step.do()
 		changed, err := source.poll()
 		if changed != step.changed || *current != step.current || (err != nil) != (step.problem != "") {
-			t.Errorf("%s: changed %v, %v, in use %q", step.what, changed, err, *current)
+			t.Errorf("%s: changed %v, %v, in use %q", step.name, changed, err, *current)
 		}
 		if err != nil && !strings.Contains(err.Error(), step.problem) {
-			t.Errorf("%s: got %v", step.what, err)
+			t.Errorf("%s: got error %v, want it to contain %q", step.name, err, step.problem)
 		}
 	}
 }
@@ -135,25 +135,25 @@ func TestOptionalPathsMayBeMissing(t *testing.T) {
 	source, current := newTestSource(filepath.Join(directory, "a"), directory)
 	source.Optional = true
 	if err := source.Load(); err != nil || *current != "" {
-		t.Fatalf("loaded %q, %v", *current, err)
+		t.Fatalf("got contents %q, error %v", *current, err)
 	}
 	for _, step := range []struct {
-		what    string
+		name    string
 		do      func()
 		current string
 		changed bool
 	}{
-		{"nothing", func() {}, "", false},
-		{"there", func() { _ = os.Mkdir(directory, 0o700); writeFile(t, filepath.Join(directory, "a"), "1") }, "", false},
-		{"at rest", func() {}, "a=1", true},
-		{"gone", func() { _ = os.RemoveAll(directory) }, "a=1", false},
-		{"still gone", func() {}, "", true},
-		{"nothing more", func() {}, "", false},
+		{"missing", func() {}, "", false},
+		{"created", func() { _ = os.Mkdir(directory, 0o700); writeFile(t, filepath.Join(directory, "a"), "1") }, "", false},
+		{"creation settled", func() {}, "a=1", true},
+		{"removed", func() { _ = os.RemoveAll(directory) }, "a=1", false},
+		{"removal settled", func() {}, "", true},
+		{"removal reported once", func() {}, "", false},
 	} {
 		step.do()
 		changed, err := source.poll()
 		if changed != step.changed || err != nil || *current != step.current {
-			t.Errorf("%s: changed %v, %v, in use %q", step.what, changed, err, *current)
+			t.Errorf("%s: changed %v, %v, in use %q", step.name, changed, err, *current)
 		}
 	}
 }
@@ -162,25 +162,25 @@ func TestOptionalPathsMayBeMissing(t *testing.T) {
 func TestWatchAfterFailedLoad(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
-	writeFile(t, filepath.Join(directory, "a"), "rubbish")
+	writeFile(t, filepath.Join(directory, "a"), "invalid")
 	for _, path := range []string{directory, filepath.Join(directory, "b")} {
 		source, current := newTestSource(path)
 		if err := source.Load(); err == nil {
-			t.Fatal("rubbish was loaded")
+			t.Fatal("invalid file was loaded")
 		}
 		for range 3 {
 			if changed, err := source.poll(); changed || err != nil {
-				t.Errorf("%s is reported again: %v, %v", path, changed, err)
+				t.Errorf("%s: got a repeated report: changed %v, error %v", path, changed, err)
 			}
 		}
 		writeFile(t, filepath.Join(directory, "a"), "1")
 		writeFile(t, filepath.Join(directory, "b"), "1")
 		_, _ = source.poll()
 		if changed, err := source.poll(); !changed || err != nil || *current == "" {
-			t.Errorf("%s is not taken into use: %v, %v", path, changed, err)
+			t.Errorf("%s: corrected file was not applied: changed %v, error %v", path, changed, err)
 		}
 		_ = os.Remove(filepath.Join(directory, "b"))
-		writeFile(t, filepath.Join(directory, "a"), "rubbish")
+		writeFile(t, filepath.Join(directory, "a"), "invalid")
 	}
 }
 
@@ -188,15 +188,15 @@ func TestWatchAfterFailedLoad(t *testing.T) {
 // new directory, then swapping the link ..data with a rename.
 func updateVolume(t *testing.T, volume string, version int, files map[string]string) {
 	t.Helper()
-	fresh := fmt.Sprintf("..2026_%d", version)
-	if err := os.Mkdir(filepath.Join(volume, fresh), 0o700); err != nil {
+	newDir := fmt.Sprintf("..2026_%d", version)
+	if err := os.Mkdir(filepath.Join(volume, newDir), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range files {
-		writeFile(t, filepath.Join(volume, fresh, name), content)
+		writeFile(t, filepath.Join(volume, newDir, name), content)
 		_ = os.Symlink(filepath.Join("..data", name), filepath.Join(volume, name))
 	}
-	if err := os.Symlink(fresh, filepath.Join(volume, "..data_tmp")); err != nil {
+	if err := os.Symlink(newDir, filepath.Join(volume, "..data_tmp")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(filepath.Join(volume, "..data_tmp"), filepath.Join(volume, "..data")); err != nil {
@@ -228,19 +228,19 @@ func TestWatchDetectsKubeletSymlinkSwap(t *testing.T) {
 		time.Sleep(2500 * time.Millisecond)
 		updateVolume(t, volume, 2, map[string]string{"a": "2", "b": "2"})
 		time.Sleep(3 * time.Second)
-		updateVolume(t, volume, 3, map[string]string{"a": "2", "b": "rubbish"})
+		updateVolume(t, volume, 3, map[string]string{"a": "2", "b": "invalid"})
 		time.Sleep(5 * time.Second)
 		cancel()
 		group.Wait()
 		want := []string{
 			"words <nil>", "directory <nil>",
-			"directory reloading directory, keeping the previous version: rubbish",
+			"directory reloading directory, keeping the previous version: invalid",
 		}
 		if diff := cmp.Diff(want, reports); diff != "" {
 			t.Errorf("reports (-want +got)\n%s", diff)
 		}
 		if *inFile != "a=2" || *inDirectory != "a=2 b=2" {
-			t.Errorf("in use: %q, %q", *inFile, *inDirectory)
+			t.Errorf("got contents %q and %q", *inFile, *inDirectory)
 		}
 	})
 }

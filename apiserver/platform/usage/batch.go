@@ -15,7 +15,7 @@ var ErrInvalid = errors.New("invalid usage count")
 
 // Count counts the calls of an application to an endpoint on one day.
 type Count struct {
-	Date        civil.Date // UTC day on which the calls were answered
+	Date        civil.Date // UTC day of the calls
 	Application string     // application id
 	Endpoint    string     // route as in the API specification, such as "POST /v3/diagnosis"
 	Calls       int64      // at least one
@@ -39,14 +39,14 @@ type Total struct {
 func (c Count) Validate() error {
 	switch {
 	case !c.Date.IsValid():
-		return fmt.Errorf("%w: date %d-%d-%d must be a valid day from 0001-01-01 to 9999-12-31",
+		return fmt.Errorf("%w: date %d-%d-%d: expected a valid day from 0001-01-01 to 9999-12-31",
 			ErrInvalid, c.Date.Year, c.Date.Month, c.Date.Day)
 	case !record.IsStorable(c.Application):
-		return fmt.Errorf("%w: application %q must be non-empty UTF-8 without NUL", ErrInvalid, c.Application)
+		return fmt.Errorf("%w: application %q: expected non-empty UTF-8 without NUL", ErrInvalid, c.Application)
 	case !record.IsStorable(c.Endpoint):
-		return fmt.Errorf("%w: endpoint %q must be non-empty UTF-8 without NUL", ErrInvalid, c.Endpoint)
+		return fmt.Errorf("%w: endpoint %q: expected non-empty UTF-8 without NUL", ErrInvalid, c.Endpoint)
 	case c.Calls < 1:
-		return fmt.Errorf("%w: %d calls of %s by %s: must be at least 1", ErrInvalid, c.Calls, c.Endpoint, c.Application)
+		return fmt.Errorf("%w: %d calls of %s by %s: expected at least 1", ErrInvalid, c.Calls, c.Endpoint, c.Application)
 	}
 	return nil
 }
@@ -56,9 +56,9 @@ func (c Count) Validate() error {
 func (b Batch) Validate() error {
 	switch {
 	case !record.IsStorable(b.Recorder):
-		return fmt.Errorf("%w: recorder %q must be non-empty UTF-8 without NUL", ErrInvalid, b.Recorder)
+		return fmt.Errorf("%w: recorder %q: expected non-empty UTF-8 without NUL", ErrInvalid, b.Recorder)
 	case b.Sequence < 1:
-		return fmt.Errorf("%w: batch sequence %d must be at least 1", ErrInvalid, b.Sequence)
+		return fmt.Errorf("%w: batch sequence %d: expected at least 1", ErrInvalid, b.Sequence)
 	}
 	for _, count := range b.Counts {
 		if err := count.Validate(); err != nil {

@@ -20,21 +20,21 @@ func TestBatchValidate(t *testing.T) {
 		}
 	}
 	for want, bad := range map[string]Batch{
-		`recorder "" must be`:     {Sequence: 1},
-		`recorder "\x00" must be`: {Recorder: "\x00", Sequence: 1},
-		"sequence 0 must be":      {Recorder: "one", Counts: []Count{good}},
-		"sequence -1 must be":     {Recorder: "one", Sequence: -1},
+		`recorder "": expected`:     {Sequence: 1},
+		`recorder "\x00": expected`: {Recorder: "\x00", Sequence: 1},
+		"sequence 0: expected":      {Recorder: "one", Counts: []Count{good}},
+		"sequence -1: expected":     {Recorder: "one", Sequence: -1},
 	} {
 		if err := bad.Validate(); !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: got error %v, want one with %q that wraps ErrInvalid", bad, err, want)
 		}
 	}
 	for want, change := range map[string]func(*Count){
-		"date 2026-2-30 must be":                                func(c *Count) { c.Date = civil.Date{Year: 2026, Month: 2, Day: 30} },
-		`application "a\x00b" must be`:                          func(c *Count) { c.Application = "a\x00b" },
-		`application "" must be`:                                func(c *Count) { c.Application = "" },
-		`endpoint "\xff" must be`:                               func(c *Count) { c.Endpoint = "\xff" },
-		"0 calls of GET /v3/info by portal: must be at least 1": func(c *Count) { c.Calls = 0 },
+		"date 2026-2-30: expected":                               func(c *Count) { c.Date = civil.Date{Year: 2026, Month: 2, Day: 30} },
+		`application "a\x00b": expected`:                         func(c *Count) { c.Application = "a\x00b" },
+		`application "": expected`:                               func(c *Count) { c.Application = "" },
+		`endpoint "\xff": expected`:                              func(c *Count) { c.Endpoint = "\xff" },
+		"0 calls of GET /v3/info by portal: expected at least 1": func(c *Count) { c.Calls = 0 },
 	} {
 		bad := good
 		change(&bad)

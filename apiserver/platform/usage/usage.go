@@ -34,8 +34,8 @@ type Recorder struct {
 	counts sync.Map
 	// flushMu is held by Flush and guards the next two fields.
 	flushMu sync.Mutex
-	// batchNumber is the number of batches so far. pendingBatch is the last batch until a
-	// store is known to have it.
+	// batchNumber is the number of batches so far. pendingBatch is the last batch, until a
+	// store is known to have accepted it.
 	batchNumber  int64
 	pendingBatch *Batch
 	// pendingCalls is the number of calls in the pending batch.
@@ -97,13 +97,13 @@ func (r *Recorder) Flush(ctx context.Context, store Store) error {
 	return errors.Join(invalid, r.sendBatch(ctx, store))
 }
 
-// sendBatch sends the pending batch, if any, and clears it once the store has it.
+// sendBatch sends the pending batch, if any, and clears it once the store has accepted it.
 func (r *Recorder) sendBatch(ctx context.Context, store Store) error {
 	if r.pendingBatch == nil {
 		return nil
 	}
 	if err := store.AddUsage(ctx, *r.pendingBatch); err != nil {
-		return fmt.Errorf("storing usage counts, will retry: %w", err)
+		return fmt.Errorf("storing usage counts (will retry): %w", err)
 	}
 	r.pendingBatch = nil
 	r.pendingCalls.Store(0)

@@ -21,13 +21,13 @@ import (
 )
 
 // fakeStore stores counts. It fails while err is set: before accepting a batch or, if
-// late is set, after accepting it.
+// failAfterWrite is set, after accepting it.
 type fakeStore struct {
 	mu             sync.Mutex
 	err            error
 	failAfterWrite bool
-	counts         map[Count]int64  // by the count without its calls
-	lastBatch      map[string]int64 // the number of the last batch, by recorder
+	counts         map[Count]int64  // calls by count, with Calls unset
+	lastBatch      map[string]int64 // sequence of the last batch, by recorder
 	calls          int
 }
 
@@ -127,7 +127,7 @@ func TestFlush(t *testing.T) {
 		t.Errorf("%d calls buffered after the flush", got)
 	}
 	if store.calls != 1 {
-		t.Errorf("the store was called %d times; nothing to store is no call", store.calls)
+		t.Errorf("AddUsage was called %d times, want no call for empty flushes", store.calls)
 	}
 }
 
@@ -142,7 +142,7 @@ func TestCountAcrossMidnight(t *testing.T) {
 	} {
 		clock.set(step.now)
 		if got := recorder.Count("portal", "GET /v3/info").String(); got != step.want {
-			t.Errorf("a call at %s counts on %s", step.now, got)
+			t.Errorf("call at %s was counted on %s", step.now, got)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func TestBufferedDuringFlush(t *testing.T) {
 // A store that accepted a batch but returned an error does not count it twice.
 func TestFlushRetryCountsOnce(t *testing.T) {
 	t.Parallel()
-	clock, store := &fakeClock{}, &fakeStore{err: errors.New("the server did not answer in time"), failAfterWrite: true}
+	clock, store := &fakeClock{}, &fakeStore{err: errors.New("server did not respond in time"), failAfterWrite: true}
 	clock.set("2026-12-31T12:00:00Z")
 	recorder, other := NewRecorder(clock.now), NewRecorder(clock.now)
 	for range 3 {
@@ -361,12 +361,12 @@ func TestRun(t *testing.T) {
 		go func() {
 			done <- recorder.Run(ctx, store, time.Second, func(err error) { outcomes = append(outcomes, err == nil) })
 		}()
-		time.Sleep(1500 * time.Millisecond) // nothing counted, nothing to report
+		time.Sleep(1500 * time.Millisecond) // no flush without counts
 		recorder.Count("portal", "GET /v3/info")
 		time.Sleep(time.Second) // fails
 		store.setError(nil)
 		time.Sleep(time.Second) // succeeds
-		time.Sleep(time.Second) // nothing left
+		time.Sleep(time.Second) // no flush without counts
 		recorder.Count("portal", "GET /v3/symptoms")
 		cancel() // the last call is stored at the end
 		if err := <-done; err != nil {
@@ -403,15 +403,15 @@ func (s *slowStore) AddUsage(ctx context.Context, batch Batch) error {
 func TestRunFlushesOnShutdown(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		takes   time.Duration
-		hurried error
+		delay   time.Duration
+		wantErr error
 		stored  int
 	}{
 		{5 * time.Second, nil, 2},
 		{time.Hour, context.DeadlineExceeded, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			store := &slowStore{delay: test.takes}
+			store := &slowStore{delay: test.delay}
 			recorder := NewRecorder(time.Now)
 			ctx, cancel := context.WithCancel(t.Context())
 			done := make(chan error)
@@ -420,14 +420,14 @@ func TestRunFlushesOnShutdown(t *testing.T) {
 			time.Sleep(1500 * time.Millisecond)
 			recorder.Count("portal", "GET /v3/symptoms")
 			cancel()
-			if err := <-done; !errors.Is(err, test.hurried) {
-				t.Errorf("got %v, expected %v", err, test.hurried)
+			if err := <-done; !errors.Is(err, test.wantErr) {
+				t.Errorf("got %v, expected %v", err, test.wantErr)
 			}
-			if !errors.Is(store.ctxErr, test.hurried) || len(store.lines()) != test.stored {
-				t.Errorf("hurried: %v, stored %v", store.ctxErr, store.lines())
+			if !errors.Is(store.ctxErr, test.wantErr) || len(store.lines()) != test.stored {
+				t.Errorf("store got context error %v and stored %v", store.ctxErr, store.lines())
 			}
 			if got := recorder.Buffered(); got != int64(2-test.stored) {
-				t.Errorf("%d calls are still counted", got)
+				t.Errorf("%d calls are buffered, want %d", got, 2-test.stored)
 			}
 		})
 	}

@@ -97,7 +97,7 @@ func TestLoadTextsRejectsInvalidTexts(t *testing.T) {
 		"missing text":         {strings.Replace(en, "text: What is your sex?", "", 1), "sex.text: missing"},
 		"missing third person": {strings.Replace(en, "third_person: What is their sex?", "", 1), "sex.third_person: missing"},
 		"missing answer":       {strings.Replace(en, ", male: Male", "", 1), "sex.answers.male: missing"},
-		"empty answer":         {strings.Replace(en, "male: Male", `male: ""`, 1), "sex.answers.male: expected one text"},
+		"empty answer":         {strings.Replace(en, "male: Male", `male: ""`, 1), "sex.answers.male: expected a single non-empty text"},
 		"unknown answer":       {strings.Replace(en, "male: Male", "male: Male, other: Other", 1), "sex.answers.other: unknown text id"},
 	} {
 		_, err := loadTexts(fstest.MapFS{file: {Data: []byte(test.texts)}})

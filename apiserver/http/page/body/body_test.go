@@ -55,9 +55,9 @@ func TestInconsistentFilesAreRejected(t *testing.T) {
 		{regions, "[front, back]", "[front, top]", `side "top": expected front or back`},
 		{regions, "- s_370 ", "- s_21 ", `region "head": symptom s_21: expected it once`},
 		{regions, "sides: [front, back]", "side: front", "field side not found"},
-		{english, "head: Head\n", "", "head: expected an id that exists in English"}, // in German
+		{english, "head: Head\n", "", "head: not found in the English texts"}, // in German
 		{german, "head: Kopf\n", "", german + ": head: missing"},
-		{german, "head: Kopf\n", "head: Kopf\nhaed: Kopf\n", german + ": haed: expected an id that exists in English"},
+		{german, "head: Kopf\n", "head: Kopf\nhaed: Kopf\n", german + ": haed: not found in the English texts"},
 		{drawing, ` viewBox="0 0 280 380"`, "", "expected a viewBox and an outline"},
 		{drawing, `"chest"`, `"ches"`, `region "ches": expected a region visible from the front`},
 		{drawing, `"chest"`, `"neck"`, `region "neck": expected a region visible from the front`},
