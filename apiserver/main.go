@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command apiserver is the server of one tenant, with subcommands to prepare the releases
+// Command apiserver is the API server of one tenant. Its subcommands prepare the releases
 // and databases that it serves.
 package main
 

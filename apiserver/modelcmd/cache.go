@@ -22,7 +22,7 @@ import (
 func DefaultCacheDir() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("finding the cache directory (set XDG_CACHE_HOME, or use --models): %w", err)
+		return "", fmt.Errorf("locating the cache directory (set XDG_CACHE_HOME, or use --models): %w", err)
 	}
 	return filepath.Join(dir, "anamnesis", "models"), nil
 }
@@ -81,7 +81,8 @@ func cacheKey(content fs.FS) (string, error) {
 }
 
 // populate builds the directory under a temporary name and then renames it. If another
-// process was faster, its directory has the same content.
+// process has created the directory in the meantime, populate keeps that one, which has
+// the same content.
 func populate(dir string, build func(dir string) error) (err error) {
 	temp, err := os.MkdirTemp(filepath.Dir(dir), ".new-*")
 	if err != nil {
@@ -92,7 +93,7 @@ func populate(dir string, build func(dir string) error) (err error) {
 		return err
 	}
 	err = os.Rename(temp, dir)
-	if _, missing := os.Stat(dir); err != nil && missing == nil {
+	if _, statErr := os.Stat(dir); err != nil && statErr == nil {
 		return nil
 	}
 	return err
@@ -103,16 +104,16 @@ func populate(dir string, build func(dir string) error) (err error) {
 const maxCacheEntries = 8
 
 // pruneCache removes the oldest directories of the cache beyond maxCacheEntries, except
-// but. A server that uses a removed directory keeps running, because its files are
+// keep. A server that uses a removed directory keeps running, because its files are
 // mapped.
-func pruneCache(root, but string) error {
+func pruneCache(root, keep string) error {
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		return fmt.Errorf("pruning the cache of compiled content: %w", err)
 	}
 	var dirs []fs.FileInfo
 	for _, entry := range entries {
-		if info, err := entry.Info(); err == nil && entry.IsDir() && entry.Name() != filepath.Base(but) {
+		if info, err := entry.Info(); err == nil && entry.IsDir() && entry.Name() != filepath.Base(keep) {
 			dirs = append(dirs, info)
 		}
 	}

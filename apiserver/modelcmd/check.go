@@ -29,16 +29,16 @@ type Check struct {
 // ResultFile, the result includes the error too.
 func (c *Check) Run(out io.Writer) error {
 	if c.Models == "" && len(c.Model) > 0 {
-		return errors.New("--model requires --models: set it to the directory of release files")
+		return errors.New("--model requires --models with the directory of release files")
 	}
-	answer, err := c.run()
+	result, err := c.run()
 	if err != nil {
-		answer = checkFailure{Error: truncate(err.Error())}
+		result = checkFailure{Error: truncate(err.Error())}
 	}
-	return errors.Join(err, c.writeResult(out, answer, err != nil))
+	return errors.Join(err, c.writeResult(out, result, err != nil))
 }
 
-func (c *Check) run() (answer fmt.Stringer, err error) {
+func (c *Check) run() (result fmt.Stringer, err error) {
 	if c.Models != "" {
 		return checkReleases(c.Models, c.Model)
 	}
@@ -55,8 +55,8 @@ func (c *Check) run() (answer fmt.Stringer, err error) {
 
 // writeResult prints the result, except for failures in plain text, which the caller
 // prints.
-func (c *Check) writeResult(out io.Writer, answer fmt.Stringer, failed bool) error {
-	data, err := json.Marshal(answer)
+func (c *Check) writeResult(out io.Writer, result fmt.Stringer, failed bool) error {
+	data, err := json.Marshal(result)
 	if err != nil {
 		return fmt.Errorf("encoding the check result: %w", err)
 	}
@@ -69,7 +69,7 @@ func (c *Check) writeResult(out io.Writer, answer fmt.Stringer, failed bool) err
 	case c.JSON:
 		_, err = fmt.Fprintf(out, "%s\n", data)
 	case !failed:
-		_, err = io.WriteString(out, answer.String())
+		_, err = io.WriteString(out, result.String())
 	}
 	return err
 }
@@ -103,7 +103,7 @@ type contentResult struct {
 func (r contentResult) checkIndistinguishable() error {
 	for _, report := range r.Reports {
 		if pairs := report.Indistinguishable; len(pairs) > 0 {
-			return fmt.Errorf("%d pairs of conditions of %s cannot be distinguished by what patients report: add findings that separate them, or list them under alike with a reason:\n%s",
+			return fmt.Errorf("%d pairs of conditions of %s have indistinguishable findings: add findings that separate them, or list them under alike with a reason:\n%s",
 				len(pairs), report.Model, strings.Join(pairs, "\n"))
 		}
 	}
@@ -145,23 +145,23 @@ func (r releasesResult) String() string {
 }
 
 // checkReleases opens the releases as a server would.
-func checkReleases(dir string, names []string) (answer fmt.Stringer, err error) {
-	var wanted []model.ReleaseRef
+func checkReleases(dir string, names []string) (result fmt.Stringer, err error) {
+	var refs []model.ReleaseRef
 	for _, name := range names {
-		w, err := model.ParseReleaseRef(name)
+		ref, err := model.ParseReleaseRef(name)
 		if err != nil {
 			return nil, err
 		}
-		wanted = append(wanted, w)
+		refs = append(refs, ref)
 	}
-	library, err := model.OpenStore(dir, wanted)
+	store, err := model.OpenStore(dir, refs)
 	if err != nil {
 		return nil, err
 	}
-	defer library.Close()
+	defer store.Close()
 	var found releasesResult
-	for _, meta := range library.Releases() {
-		lease, err := library.Acquire(meta.ModelID)
+	for _, meta := range store.Releases() {
+		lease, err := store.Acquire(meta.ModelID)
 		if err != nil {
 			return nil, err
 		}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package modelcmd implements `apiserver model build` and `apiserver model check`, and
-// the cache of releases that `apiserver serve --dev` compiles. The commands are structs
-// that kong fills; they write to the io.Writer bound to kong. Checks of the content
-// belong in package compile.
+// the cache of releases that `apiserver serve --dev` compiles. Kong parses the flags into
+// the command structs, which write to the io.Writer bound to kong. Content checks belong
+// in package compile.
 package modelcmd
 
 import (
@@ -62,7 +62,7 @@ func compileAll(dir string) ([]*compile.Result, error) {
 
 // writeReleases writes release files into a directory, which it creates if necessary.
 func writeReleases(results []*compile.Result, dir string) (paths []string, err error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // servers run as another user than the one who builds
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // servers run as a different user than the builder
 		return nil, fmt.Errorf("creating the directory of release files: %w", err)
 	}
 	for _, result := range results {
@@ -77,7 +77,7 @@ func writeReleases(results []*compile.Result, dir string) (paths []string, err e
 
 // hashContent writes every file of the content to the hash, in order, with names and
 // sizes.
-func hashContent(content fs.FS, into io.Writer) error {
+func hashContent(content fs.FS, hash io.Writer) error {
 	return fs.WalkDir(content, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -86,7 +86,7 @@ func hashContent(content fs.FS, into io.Writer) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(into, "%q %d\n%s", name, len(data), data)
+		_, err = fmt.Fprintf(hash, "%q %d\n%s", name, len(data), data)
 		return err
 	})
 }

@@ -77,7 +77,7 @@ func runCommand(t *testing.T, args ...string) (out string, err error) {
 		Check Check `cmd:""`
 	}
 	var stdout bytes.Buffer
-	parser, err := kong.New(&cli, kong.Exit(func(int) { t.Error("the parser wants to exit") }))
+	parser, err := kong.New(&cli, kong.Exit(func(int) { t.Error("parser called Exit") }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,20 +93,20 @@ func runCommand(t *testing.T, args ...string) (out string, err error) {
 func TestBuildWritesOneReleasePerLanguage(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "new", "models")
-	said, err := runCommand(t, "build", "--content", writeContent(t, minimalContent()), "--out", out)
+	output, err := runCommand(t, "build", "--content", writeContent(t, minimalContent()), "--out", out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(out, "service-en@2026-11-21T00-00-00Z.release")
-	if !strings.HasPrefix(said, path+": 1 conditions, 1 symptoms, ") {
-		t.Errorf("build says %q", said)
+	if !strings.HasPrefix(output, path+": 1 conditions, 1 symptoms, ") {
+		t.Errorf("got build output %q", output)
 	}
 	r, err := model.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := r.Text(r.Conditions[0].Name); got != "Cold" {
-		t.Errorf("the release holds %q", got)
+		t.Errorf("got release content %q", got)
 	}
 	if err := r.Close(); err != nil {
 		t.Error(err)
@@ -116,9 +116,9 @@ func TestBuildWritesOneReleasePerLanguage(t *testing.T) {
 func TestBuildWritesDerivedLanguages(t *testing.T) {
 	t.Parallel()
 	out := t.TempDir()
-	said, err := runCommand(t, "build", "--content", writeContent(t, addAmerican(minimalContent())), "--out", out)
-	if err != nil || strings.Count(said, "\n") != 2 {
-		t.Fatalf("build says %q, %v", said, err)
+	output, err := runCommand(t, "build", "--content", writeContent(t, addAmerican(minimalContent())), "--out", out)
+	if err != nil || strings.Count(output, "\n") != 2 {
+		t.Fatalf("got build output %q, error %v", output, err)
 	}
 	library, err := model.OpenStore(out, nil)
 	if err != nil {
@@ -132,7 +132,7 @@ func TestBuildWritesDerivedLanguages(t *testing.T) {
 		}
 		r := lease.Release()
 		if got := r.Text(r.Conditions[0].Name); got != want {
-			t.Errorf("%s says %q, want %q", id, got, want)
+			t.Errorf("release %s: got %q, want %q", id, got, want)
 		}
 		lease.Done()
 	}
@@ -153,9 +153,9 @@ func TestCheckRejectsOldFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = runCommand(t, "check", "--models", dir)
-	for _, says := range []string{path, fmt.Sprintf("unsupported release format %d, expected %d", model.FormatVersion-1, model.FormatVersion), "model build"} {
-		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("check says %v, want %q in it", err, says)
+	for _, want := range []string{path, fmt.Sprintf("unsupported release format %d, expected %d", model.FormatVersion-1, model.FormatVersion), "model build"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want it to contain %q", err, want)
 		}
 	}
 }
@@ -167,29 +167,29 @@ func TestBuildRejectsInvalidContent(t *testing.T) {
 	dir, out := writeContent(t, content), t.TempDir()
 	_, err := runCommand(t, "build", "--content", dir, "--out", out)
 	if want := dir + "/core/all.yaml:4: condition cold has no texts in language en"; err == nil || err.Error() != want {
-		t.Errorf("build: %v, want %s", err, want)
+		t.Errorf("got error %v, want %s", err, want)
 	}
 	if entries, err := os.ReadDir(out); err != nil || len(entries) != 0 {
-		t.Errorf("it wrote %v, %v", entries, err)
+		t.Errorf("build wrote %v, error %v", entries, err)
 	}
 }
 
 func TestCheckContent(t *testing.T) {
 	t.Parallel()
 	dir := writeContent(t, minimalContent())
-	said, err := runCommand(t, "check", "--content", dir)
-	if err != nil || !strings.HasPrefix(said, "service-en "+version+": 1 conditions, 1 symptoms, 0 risk factors") || !strings.Contains(said, "conditions with fewer than 6 findings: 1\n  cold\n") {
-		t.Errorf("check says %q, %v", said, err)
+	output, err := runCommand(t, "check", "--content", dir)
+	if err != nil || !strings.HasPrefix(output, "service-en "+version+": 1 conditions, 1 symptoms, 0 risk factors") || !strings.Contains(output, "conditions with fewer than 6 findings: 1\n  cold\n") {
+		t.Errorf("check want %q, %v", output, err)
 	}
-	said, err = runCommand(t, "check", "--content", dir, "--json")
+	output, err = runCommand(t, "check", "--content", dir, "--json")
 	var answer struct {
 		Reports []struct {
 			Model       string
 			FewFindings []string `json:"few_findings"`
 		}
 	}
-	if err != nil || json.Unmarshal([]byte(said), &answer) != nil || len(answer.Reports) != 1 || answer.Reports[0].Model != "service-en" || len(answer.Reports[0].FewFindings) != 1 {
-		t.Errorf("check --json says %q, %v", said, err)
+	if err != nil || json.Unmarshal([]byte(output), &answer) != nil || len(answer.Reports) != 1 || answer.Reports[0].Model != "service-en" || len(answer.Reports[0].FewFindings) != 1 {
+		t.Errorf("got JSON output %q, error %v", output, err)
 	}
 }
 
@@ -206,13 +206,13 @@ func TestCheckContentReportsMissingWordings(t *testing.T) {
 	content["lang/en/lexicon.yaml"] = &fstest.MapFile{Data: []byte("observations:\n  sneezing: {wordings: ['[achoo|atishoo]']}\n")}
 	content["lang/en-us/language.yaml"].Data = append(content["lang/en-us/language.yaml"].Data, "experimental: true\n"...)
 	out, err = runCommand(t, "check", "--content", writeContent(t, content))
-	for _, says := range []string{
+	for _, want := range []string{
 		"links, 2 patterns, ",
 		"without wordings in the lexicon: 0\n",
 		"untranslated concepts, groups and articles of an experimental language, taken from its base: 2\n",
 	} {
-		if err != nil || !strings.Contains(out, says) {
-			t.Errorf("%v, %q is not in %s", err, says, out)
+		if err != nil || !strings.Contains(out, want) {
+			t.Errorf("%v, %q is not in %s", err, want, out)
 		}
 	}
 	content["lang/en/lexicon.yaml"].Data = []byte("observations:\n  snoring: {wordings: ['[']}\n  sneezing: {wordings: ['achoo ]']}\n")
@@ -221,15 +221,15 @@ func TestCheckContentReportsMissingWordings(t *testing.T) {
 	want := filepath.Join(dir, "lang/en/lexicon.yaml") + ":2: unknown observation snoring: no file under core defines it as a symptom or a risk factor\n" +
 		filepath.Join(dir, "lang/en/lexicon.yaml") + ":3: invalid wording \"achoo ]\" of sneezing: unexpected \"]\" without a preceding ["
 	if err == nil || err.Error() != want {
-		t.Errorf("the check says\n%v, want\n%s", err, want)
+		t.Errorf("got error\n%v, want\n%s", err, want)
 	}
 }
 
 func TestCheckContentSummary(t *testing.T) {
 	t.Parallel()
-	said, err := runCommand(t, "check", "--brief", "--content", writeContent(t, minimalContent()))
-	if err != nil || !strings.Contains(said, "conditions with fewer than 6 findings: 1\nfindings linked") {
-		t.Errorf("check --brief says %q, %v", said, err)
+	output, err := runCommand(t, "check", "--brief", "--content", writeContent(t, minimalContent()))
+	if err != nil || !strings.Contains(output, "conditions with fewer than 6 findings: 1\nfindings linked") {
+		t.Errorf("got brief output %q, error %v", output, err)
 	}
 }
 
@@ -247,12 +247,12 @@ func TestCheckContentRejectsIndistinguishableConditions(t *testing.T) {
 	replace("lang/en/all.yaml", "{name: Cold}", "{name: Cold}\n  flu: {name: Flu}")
 	_, err := runCommand(t, "check", "--content", writeContent(t, content))
 	if err == nil || !strings.Contains(err.Error(), "1 pairs of conditions of service-en") || !strings.Contains(err.Error(), "cold and flu overlap by 1.00") {
-		t.Errorf("check says %v", err)
+		t.Errorf("got error %v", err)
 	}
 	content["core/twin.yaml"].Data = append(content["core/twin.yaml"].Data, "alike:\n  - {conditions: [cold, flu], reason: Both sneeze.}\n"...)
-	said, err := runCommand(t, "check", "--content", writeContent(t, content))
-	if err != nil || !strings.Contains(said, "cold and flu: Both sneeze.") {
-		t.Errorf("check says %q, %v", said, err)
+	output, err := runCommand(t, "check", "--content", writeContent(t, content))
+	if err != nil || !strings.Contains(output, "cold and flu: Both sneeze.") {
+		t.Errorf("check want %q, %v", output, err)
 	}
 }
 
@@ -261,9 +261,9 @@ func TestCheckContentReportsProblems(t *testing.T) {
 	content := minimalContent()
 	content["core/more.yaml"] = &fstest.MapFile{Data: []byte("tuples:\n  - {slug: x}\n")}
 	dir := writeContent(t, content)
-	said, err := runCommand(t, "check", "--content", dir)
-	if err == nil || !strings.Contains(err.Error(), dir+"/core/more.yaml:2: level is missing") || said != "" {
-		t.Errorf("check says %q, %v", said, err)
+	output, err := runCommand(t, "check", "--content", dir)
+	if err == nil || !strings.Contains(err.Error(), dir+"/core/more.yaml:2: level is missing") || output != "" {
+		t.Errorf("check want %q, %v", output, err)
 	}
 }
 
@@ -299,22 +299,22 @@ func TestCheckModels(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			result := filepath.Join(t.TempDir(), "termination-log")
-			said, err := runCommand(t, append([]string{"check", "--models", dir, "--json", "--result-file", result}, test.args...)...)
+			output, err := runCommand(t, append([]string{"check", "--models", dir, "--json", "--result-file", result}, test.args...)...)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want := `{"models":[` + test.want + `]}`
-			if said != want+"\n" {
-				t.Errorf("it says %s, want %s", said, want)
+			if output != want+"\n" {
+				t.Errorf("got output %s, want %s", output, want)
 			}
 			if written, err := os.ReadFile(result); err != nil || string(written) != want {
-				t.Errorf("it wrote %s, %v", written, err)
+				t.Errorf("result file contains %s, error %v", written, err)
 			}
 		})
 	}
-	said, err := runCommand(t, "check", "--models", dir, "--model", "service-de")
-	if want := "service-de " + version + ": 2 conditions, 1 symptoms, 3 risk factors, 1 laboratory tests\n"; err != nil || said != want {
-		t.Errorf("in plain text it says %q, %v, want %q", said, err, want)
+	output, err := runCommand(t, "check", "--models", dir, "--model", "service-de")
+	if want := "service-de " + version + ": 2 conditions, 1 symptoms, 3 risk factors, 1 laboratory tests\n"; err != nil || output != want {
+		t.Errorf("got text output %q, error %v, want %q", output, err, want)
 	}
 }
 
@@ -322,22 +322,22 @@ func TestCheckModelsListsAvailableReleases(t *testing.T) {
 	t.Parallel()
 	dir := writeModels(t)
 	const there = "service-de@2026-11-21T00:00:00Z, service-en@2026-05-01T00:00:00Z, service-en@2026-11-21T00:00:00Z"
-	for _, test := range []struct{ name, model, says string }{
+	for _, test := range []struct{ name, model, want string }{
 		{"an unknown model", "service-fr", "release of model service-fr not found in " + dir + ": available releases are " + there},
 		{"a version that no release has", "service-en@2026-01-01T00:00:00Z", "release of model service-en@2026-01-01T00:00:00Z not found in " + dir + ": available releases are " + there},
-		{"what is no model", "latest!", `invalid model "latest!": expected an ID such as service-en`},
+		{"invalid model", "latest!", `invalid model "latest!": expected an ID such as service-en`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			result := filepath.Join(t.TempDir(), "termination-log")
-			said, err := runCommand(t, "check", "--models", dir, "--model", test.model, "--json", "--result-file", result)
-			if err == nil || !strings.Contains(err.Error(), test.says) {
-				t.Errorf("the error is %v, want %q in it", err, test.says)
+			output, err := runCommand(t, "check", "--models", dir, "--model", test.model, "--json", "--result-file", result)
+			if err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got error %v, want it to contain %q", err, test.want)
 			}
 			written, errRead := os.ReadFile(result)
 			var answer struct{ Error string }
-			if errRead != nil || json.Unmarshal(written, &answer) != nil || !strings.Contains(answer.Error, test.says) || said != string(written)+"\n" {
-				t.Errorf("it says %q and wrote %q, %v", said, written, errRead)
+			if errRead != nil || json.Unmarshal(written, &answer) != nil || !strings.Contains(answer.Error, test.want) || output != string(written)+"\n" {
+				t.Errorf("got output %q and result file %q, error %v", output, written, errRead)
 			}
 		})
 	}
@@ -348,15 +348,15 @@ func TestCheckRejectsConflictingFlags(t *testing.T) {
 	dir := writeContent(t, minimalContent())
 	for _, test := range []struct {
 		args []string
-		says string
+		want string
 	}{
 		{[]string{"check", "--content", dir, "--models", dir}, "can't be used together"},
 		{[]string{"check", "--content", dir, "--model", "service-en"}, "--models"},
 		{[]string{"check", "--content", filepath.Join(dir, "none")}, "no such file"},
 		{[]string{"build", "--content", dir}, "--out"},
 	} {
-		if _, err := runCommand(t, test.args...); err == nil || !strings.Contains(err.Error(), test.says) {
-			t.Errorf("%v: %v, want it to say %q", test.args, err, test.says)
+		if _, err := runCommand(t, test.args...); err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%v: got error %v, want it to contain %q", test.args, err, test.want)
 		}
 	}
 }
@@ -366,7 +366,7 @@ func TestCheckReportsUnwritableResultFile(t *testing.T) {
 	dir := writeModels(t)
 	_, err := runCommand(t, "check", "--models", dir, "--result-file", filepath.Join(dir, "none", "result"))
 	if err == nil || !strings.Contains(err.Error(), "writing the check result") {
-		t.Errorf("the error is %v", err)
+		t.Errorf("got error %v", err)
 	}
 }
 
@@ -378,11 +378,11 @@ func TestTruncateKeepsValidJSON(t *testing.T) {
 		got := truncate(message)
 		data, err := json.Marshal(checkFailure{Error: got})
 		if err != nil || len(data) > 4096 || !strings.HasPrefix(message, strings.TrimSuffix(got, "…")) {
-			t.Errorf("%d bytes, %v: %.40s", len(data), err, data)
+			t.Errorf("got %d bytes, error %v: %.40s", len(data), err, data)
 		}
 	}
 	if got := truncate("short"); got != "short" {
-		t.Errorf("a short message becomes %q", got)
+		t.Errorf("short message was truncated to %q", got)
 	}
 }
 
@@ -399,22 +399,22 @@ func TestBuildInSubprocess(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	program := filepath.Join(dir, "program")
-	script := "#!/bin/sh\necho $$ \"$@\" >\"$4/said\" || { echo no such folder; exit 1; }\n"
+	script := "#!/bin/sh\necho $$ \"$@\" >\"$4/output\" || { echo no such folder; exit 1; }\n"
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := BuildInSubprocess(t.Context(), program)(dir); err != nil {
 		t.Fatal(err)
 	}
-	said, err := os.ReadFile(filepath.Join(dir, "said"))
+	output, err := os.ReadFile(filepath.Join(dir, "output"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, arguments, _ := strings.Cut(string(said), " "); arguments != "model build --out "+dir+"\n" {
-		t.Errorf("it was called with %q", arguments)
+	if _, arguments, _ := strings.Cut(string(output), " "); arguments != "model build --out "+dir+"\n" {
+		t.Errorf("got arguments %q", arguments)
 	}
 	if err := BuildInSubprocess(t.Context(), program)(filepath.Join(dir, "none")); err == nil || !strings.Contains(err.Error(), "no such folder") {
-		t.Errorf("building into no folder: %v", err)
+		t.Errorf("building into a missing directory: got error %v", err)
 	}
 }
 
@@ -430,7 +430,7 @@ func TestEnsureCachedCompilesOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if releases := library.Releases(); len(releases) != 2 || releases[0].ModelID != model.DefaultModelID {
-		t.Errorf("the cache holds %v", releases)
+		t.Errorf("got cached releases %v", releases)
 	}
 	library.Close()
 	// Cached content is used without compiling it again.
@@ -440,16 +440,16 @@ func TestEnsureCachedCompilesOnce(t *testing.T) {
 	}
 	again, err := EnsureCached(addAmerican(minimalContent()), root, buildFunc(t, addAmerican(minimalContent())))
 	if err != nil || again != dir {
-		t.Fatalf("the same content is in %s, %v, want %s", again, err, dir)
+		t.Fatalf("same content: got directory %s, error %v, want %s", again, err, dir)
 	}
 	if _, err := os.Stat(mark); err != nil {
-		t.Error("it was made again")
+		t.Error("content was compiled again")
 	}
 	changed := minimalContent()
 	changed["lang/en/all.yaml"] = &fstest.MapFile{Data: bytes.Replace(changed["lang/en/all.yaml"].Data, []byte("Cold"), []byte("Common cold"), 1)}
 	other, err := EnsureCached(changed, root, buildFunc(t, changed))
 	if err != nil || other == dir {
-		t.Fatalf("other content is in %s, %v", other, err)
+		t.Fatalf("other content: got directory %s, error %v", other, err)
 	}
 	if diff := cmp.Diff(2, countEntries(t, root)); diff != "" {
 		t.Errorf("entries in the cache: %s", diff)
@@ -486,10 +486,10 @@ func TestEnsureCachedReportsUnwritableDir(t *testing.T) {
 	}
 	for _, root := range []string{file, filepath.Join(file, "below")} {
 		if _, err := EnsureCached(minimalContent(), root, buildFunc(t, minimalContent())); err == nil || !strings.Contains(err.Error(), "creating the cache of compiled content") {
-			t.Errorf("in %s: %v", root, err)
+			t.Errorf("cache in %s: got error %v", root, err)
 		}
 		if _, err := runCommand(t, "build", "--content", writeContent(t, minimalContent()), "--out", root); err == nil || !strings.Contains(err.Error(), "creating the directory of release files") {
-			t.Errorf("building into %s: %v", root, err)
+			t.Errorf("building into %s: got error %v", root, err)
 		}
 	}
 }
@@ -499,12 +499,12 @@ func TestDefaultCacheDir(t *testing.T) {
 	t.Setenv("HOME", "/home/someone")
 	root, err := DefaultCacheDir()
 	if want := filepath.Join("anamnesis", "models"); err != nil || !strings.HasSuffix(root, want) || !strings.HasPrefix(root, "/home/someone") {
-		t.Errorf("the cache is in %s, %v", root, err)
+		t.Errorf("got cache directory %s, error %v", root, err)
 	}
 	t.Setenv("XDG_CACHE_HOME", "")
 	t.Setenv("HOME", "")
 	if _, err := DefaultCacheDir(); err == nil || !strings.Contains(err.Error(), "--models") {
-		t.Errorf("without a home: %v", err)
+		t.Errorf("without a home directory: got error %v", err)
 	}
 }
 
@@ -550,7 +550,7 @@ func TestEnsureCachedPrunesOldEntries(t *testing.T) {
 		t.Errorf("%d entries in the cache, want %d", n, maxCacheEntries)
 	}
 	if _, err := os.Stat(last); err != nil {
-		t.Errorf("the latest is gone: %v", err)
+		t.Errorf("latest entry was removed: %v", err)
 	}
 }
 
@@ -571,7 +571,7 @@ func TestHashContentDistinguishesContent(t *testing.T) {
 			t.Fatal(err)
 		}
 		if before, taken := seen[into.String()]; taken {
-			t.Errorf("contents %d and %d hash the same", before, i)
+			t.Errorf("contents %d and %d have the same hash input", before, i)
 		}
 		seen[into.String()] = i
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package openapi contains the contracts of the server's public APIs, in OpenAPI 3.1. API
-// changes start there: the types and servers in the subpackages are generated from them.
-// Server code does not belong here.
+// Package openapi contains the OpenAPI 3.1 contracts of the server's public APIs, from
+// which the types and servers in the subpackages are generated. API changes start with the
+// contracts. Server code does not belong here.
 package openapi
 
 import _ "embed" // for the contracts

@@ -27,7 +27,7 @@ func TestEngineOperationsRequireKnowledgeReadScope(t *testing.T) {
 	for path, item := range document.Paths.Map() {
 		for method, operation := range item.Operations() {
 			if operation.Security != nil {
-				t.Errorf("%s %s has a security of its own: %v", method, path, *operation.Security)
+				t.Errorf("%s %s overrides the security of the contract: %v", method, path, *operation.Security)
 			}
 		}
 	}

@@ -47,7 +47,7 @@ func ParsePhone(field, text string) (string, error) {
 		text = "+" + text[1:]
 	}
 	number, ok := formatE164(text)
-	again, same := formatE164(number) // some impossible numbers parse as a different number the second time
+	again, same := formatE164(number) // some impossible numbers change when parsed again
 	if !ok || !same || again != number || len(number) > len("+")+maxPhoneDigits {
 		return "", &assessment.FieldError{Field: field, Problem: "expected a number in international form, such as +49 30 12345678"}
 	}
@@ -59,11 +59,11 @@ func formatE164(text string) (number string, ok bool) {
 	if len(text) > maxPhoneBytes {
 		return "", false
 	}
-	read, err := phonenumbers.Parse(text, "")
-	if err != nil || !phonenumbers.IsPossibleNumber(read) || read.Extension != nil {
+	parsed, err := phonenumbers.Parse(text, "")
+	if err != nil || !phonenumbers.IsPossibleNumber(parsed) || parsed.Extension != nil {
 		return "", false
 	}
-	return phonenumbers.Format(read, phonenumbers.E164), true
+	return phonenumbers.Format(parsed, phonenumbers.E164), true
 }
 
 const (

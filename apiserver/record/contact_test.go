@@ -65,7 +65,7 @@ func FuzzParsePhone(f *testing.F) {
 			return
 		}
 		if again, err := ParsePhone("phone", number); err != nil || again != number || !strings.HasPrefix(number, "+") || len(number) > 16 {
-			t.Errorf("%q is %q, which is %q, %v", text, number, again, err)
+			t.Errorf("%q was parsed as %q, then as %q, error %v", text, number, again, err)
 		}
 	})
 }
@@ -77,7 +77,7 @@ func FuzzParseEmail(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		address, err := ParseEmail("email", text)
 		if err == nil && (strings.ContainsAny(address, "\r\n\x00<>") || !utf8.ValidString(NormalizeEmail(address))) {
-			t.Errorf("%q is an address", text)
+			t.Errorf("%q was accepted as an address", text)
 		}
 	})
 }

@@ -18,7 +18,7 @@ var (
 	// based on stale data.
 	ErrVersionMismatch = errors.New("modified since it was read")
 	// ErrNotOpen indicates that the storage was used before it was opened.
-	ErrNotOpen = errors.New("storage is not open yet")
+	ErrNotOpen = errors.New("storage is not open")
 )
 
 // AlreadyExistsError names the kind of contact that belongs to another user. It wraps

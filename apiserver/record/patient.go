@@ -9,8 +9,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record/civil"
 )
 
-// Patient is the person whose health a survey is about. The survey asks for whatever
-// is missing here.
+// Patient is a patient whose health is the subject of surveys. Surveys ask for missing
+// fields.
 type Patient struct {
 	ID        string // a UUID
 	UserID    string // ID of the user who answers
@@ -30,7 +30,7 @@ type Age struct {
 // Known reports whether the age is set.
 func (a Age) Known() bool { return a.Unit != "" }
 
-// Months returns the age in months, as the inference engine takes it, or 0 if unknown.
+// Months returns the age in months, the unit of the inference engine, or 0 if unknown.
 func (a Age) Months() int {
 	if a.Unit == assessment.Year {
 		return a.Value * 12

@@ -66,7 +66,7 @@ func TestAgeOnProperties(t *testing.T) {
 		value := float64(age.Value)
 		months, err := assessment.ParseAge("age", &value, age.Unit)
 		if err != nil {
-			r.Fatalf("born on %v, %v is no age: %v", birth, age, err)
+			r.Fatalf("birth date %v: age %v is invalid: %v", birth, age, err)
 		}
 		for ago := 60; ago >= 0; ago-- {
 			on := today.AddDays(-ago)
@@ -138,7 +138,7 @@ func TestAgeInMonths(t *testing.T) {
 	t.Parallel()
 	for age, want := range map[Age]int{{}: 0, {34, assessment.Year}: 408, {8, assessment.Month}: 8} {
 		if got := age.Months(); got != want {
-			t.Errorf("%v is %d months", age, got)
+			t.Errorf("%v: got %d months", age, got)
 		}
 	}
 }

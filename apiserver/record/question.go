@@ -2,7 +2,7 @@
 
 package record
 
-// An AnswerType is the type of answer that a question takes.
+// An AnswerType is the type of answer to a question.
 type AnswerType string
 
 // The answer types, and the JSON form of each.
@@ -15,7 +15,7 @@ const (
 	AnswerSymptoms       AnswerType = "symptoms"        // [{"id", "choice_id"}], subject to the component
 )
 
-// A Component is the way an answer to a symptom question is composed.
+// A Component is the structure of the answer to a symptom question.
 type Component string
 
 // The components: a single item; a group with at most one present; a group with any
@@ -43,7 +43,7 @@ type Question struct {
 
 // Meta holds the constraints on an answer.
 type Meta struct {
-	// Required is false if null skips the question.
+	// Required is false if the question can be skipped with null.
 	Required bool `json:"required"`
 	// Options are the items to choose from or, for Symptoms, the items asked about.
 	Options []Option `json:"answers,omitempty"`

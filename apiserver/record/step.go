@@ -28,7 +28,7 @@ const (
 	KindText                      // a string
 )
 
-// An Answer is the answer to a question. Kind determines which field is set. The zero
+// An Answer is the answer to a question. Kind determines the field that is set. The zero
 // Answer means not answered.
 type Answer struct {
 	Kind   AnswerKind
@@ -70,7 +70,7 @@ func (a *Answer) UnmarshalJSON(value []byte) error {
 	*a = Answer{}
 	switch first := bytes.TrimLeft(value, " \t\r\n"); {
 	case len(first) == 0:
-		return fmt.Errorf("decoding answer: expected a JSON value, got no data")
+		return fmt.Errorf("decoding answer: expected a JSON value, got empty input")
 	case first[0] == 'n':
 		a.Kind = KindSkipped
 		return nil
@@ -128,7 +128,7 @@ func (a Answer) withNames(name func(Item) string) Answer {
 	return a
 }
 
-// AnsweredSteps returns the steps that have an answer: all but the current question.
+// AnsweredSteps returns the steps with an answer: all but the current question.
 func AnsweredSteps(steps []Step) []Step {
 	if last := len(steps) - 1; last >= 0 && steps[last].Answer.IsZero() {
 		return steps[:last]

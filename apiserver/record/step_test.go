@@ -56,11 +56,11 @@ func TestAnswerRejectsInvalidJSON(t *testing.T) {
 	for _, bad := range []string{`true`, `1.5`, `[1]`, `{"id":1}`, `"`} {
 		var answer Answer
 		if err := json.Unmarshal([]byte(bad), &answer); err == nil {
-			t.Errorf("%s is read as %v", bad, answer)
+			t.Errorf("%s was decoded as %v, want an error", bad, answer)
 		}
 	}
 	if err := new(Answer).UnmarshalJSON([]byte(" ")); err == nil {
-		t.Error("nothing at all is an answer")
+		t.Error("empty input was decoded, want an error")
 	}
 }
 
@@ -148,7 +148,7 @@ func TestExpired(t *testing.T) {
 	} {
 		survey := Survey{ExpirationDate: test.expiration}
 		if got := survey.Expired(test.now); got != test.want {
-			t.Errorf("%s: %v", name, got)
+			t.Errorf("%s: got %v", name, got)
 		}
 	}
 }

@@ -28,7 +28,7 @@ const (
 	StatusCompleted Status = "completed"
 )
 
-// A Survey is a sequence of questions about one patient, with the data it was created
+// A Survey is a sequence of questions about a patient, with the data that it was created
 // from. Its steps are stored separately.
 type Survey struct {
 	ID        string `json:"id"`         // a UUID
@@ -46,8 +46,8 @@ type Survey struct {
 	NotificationDate time.Time `json:"notification_date,omitzero"`
 	// Evidence was submitted at creation, with parents in place of their children.
 	Evidence []Evidence `json:"evidence,omitempty"`
-	// CarriedOver is the evidence of the prior survey, which a follow-up asks again or
-	// takes as given. It is used only if no evidence was submitted at creation.
+	// CarriedOver is the evidence of the prior survey, which a follow-up asks about again or
+	// assumes. It is used only if no evidence was submitted at creation.
 	CarriedOver []Evidence `json:"taken_over,omitempty"`
 	// Language is the BCP 47 tag of the survey's texts. ModelID and ModelVersion identify
 	// the release that the survey started with.

@@ -18,8 +18,8 @@ func ParseTime(field, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	for _, form := range timeLayouts {
-		if moment, err := time.Parse(form, text); err == nil && moment.UTC().Year() >= 1 && moment.UTC().Year() <= 9999 && !moment.IsZero() {
+	for _, layout := range timeLayouts {
+		if moment, err := time.Parse(layout, text); err == nil && moment.UTC().Year() >= 1 && moment.UTC().Year() <= 9999 && !moment.IsZero() {
 			return moment.UTC(), nil
 		}
 	}

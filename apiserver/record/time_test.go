@@ -26,7 +26,7 @@ func TestParseTime(t *testing.T) {
 		}
 	}
 	if got, err := ParseTime("expiration_date", ""); err != nil || !got.IsZero() {
-		t.Errorf("nothing is %v, %v", got, err)
+		t.Errorf("empty text: got %v, error %v", got, err)
 	}
 }
 
@@ -53,7 +53,7 @@ func FuzzParseTime(f *testing.F) {
 			return
 		}
 		if again, err := ParseTime("at", moment.Format(time.RFC3339Nano)); err != nil || !again.Equal(moment) {
-			t.Errorf("%q is %v, which is read as %v, %v", text, moment, again, err)
+			t.Errorf("%q was parsed as %v, then as %v, error %v", text, moment, again, err)
 		}
 	})
 }

@@ -53,7 +53,7 @@ func (e *EvidenceLengthError) Error() string {
 }
 
 // evidenceUnmarshalers stops decoding at MaxEvidence items: decoded items take twenty times
-// the memory of the body, and a body has room for 350,000.
+// the memory of the body, which can hold 350,000 items.
 var evidenceUnmarshalers = json.WithUnmarshalers(json.UnmarshalFromFunc(unmarshalEvidence))
 
 func unmarshalEvidence(d *jsontext.Decoder, list *[]Evidence) error {

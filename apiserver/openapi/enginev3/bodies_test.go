@@ -59,12 +59,12 @@ func TestUnmarshalEvidenceRejectsNonLists(t *testing.T) {
 		err := json.Unmarshal(requestBody(list), &got)
 		if want == "" {
 			if err != nil || got.Evidence != nil {
-				t.Errorf("%s: %v, %v", list, got.Evidence, err)
+				t.Errorf("%s: got evidence %v, error %v", list, got.Evidence, err)
 			}
 			continue
 		}
 		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", want)) {
-			t.Errorf("%s: %v, expected an error at %s", list, err, want)
+			t.Errorf("%s: got error %v, want one at %s", list, err, want)
 		}
 	}
 }
@@ -82,7 +82,7 @@ func TestUnmarshalLongEvidenceBoundsMemory(t *testing.T) {
 	if !errors.As(err, &tooLong) || tooLong.Items != items {
 		t.Errorf("%d items: %v", items, err)
 	}
-	if took, most := after.TotalAlloc-before.TotalAlloc, uint64(len(body)/2); took > most {
-		t.Errorf("a body of %d bytes took %d, expected at most %d", len(body), took, most)
+	if allocated, limit := after.TotalAlloc-before.TotalAlloc, uint64(len(body)/2); allocated > limit {
+		t.Errorf("decoding a body of %d bytes allocated %d bytes, want at limit %d", len(body), allocated, limit)
 	}
 }

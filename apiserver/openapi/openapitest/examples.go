@@ -37,17 +37,17 @@ func listExamples(document *openapi3.T, base string) []Example {
 	for path, item := range document.Paths.Map() {
 		for method, operation := range item.Operations() {
 			example := Example{Name: method + " " + base + path, Method: method, Path: base + examplePath(path, operation)}
-			bodies, answers := requestExamples(operation), responseExamples(operation)
-			example.HasResponse = len(answers) > 0
+			bodies, responses := requestExamples(operation), responseExamples(operation)
+			example.HasResponse = len(responses) > 0
 			if len(bodies) == 0 {
-				if len(answers) == 1 {
-					example.Response = slices.Collect(maps.Values(answers))[0]
+				if len(responses) == 1 {
+					example.Response = slices.Collect(maps.Values(responses))[0]
 				}
 				examples = append(examples, example)
 			}
 			for name, body := range bodies {
 				withBody := example
-				withBody.Name, withBody.Body, withBody.Response = example.Name+" "+name, body, answers[name]
+				withBody.Name, withBody.Body, withBody.Response = example.Name+" "+name, body, responses[name]
 				examples = append(examples, withBody)
 			}
 		}
@@ -87,11 +87,11 @@ func requestExamples(operation *openapi3.Operation) map[string]string {
 
 // responseExamples returns the examples of an operation's 200 response, by name.
 func responseExamples(operation *openapi3.Operation) map[string]string {
-	answer := operation.Responses.Value("200")
-	if answer == nil {
+	response := operation.Responses.Value("200")
+	if response == nil {
 		return nil
 	}
-	return mediaTypeExamples(answer.Value.Content)
+	return mediaTypeExamples(response.Value.Content)
 }
 
 // mediaTypeExamples returns the JSON examples of a content, by name.
@@ -103,7 +103,7 @@ func mediaTypeExamples(content openapi3.Content) map[string]string {
 	for name, example := range media.Examples {
 		text, err := json.Marshal(example.Value.Value)
 		if err != nil {
-			panic(err) // cannot fail: it was parsed from YAML
+			panic(err) // values parsed from YAML always marshal
 		}
 		list[name] = string(text)
 	}

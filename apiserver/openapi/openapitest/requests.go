@@ -24,7 +24,7 @@ type clientTransport struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (v *clientTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+func (c *clientTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	copied := request.Clone(request.Context())
 	if request.GetBody != nil {
 		body, err := request.GetBody()
@@ -33,10 +33,10 @@ func (v *clientTransport) RoundTrip(request *http.Request) (*http.Response, erro
 		}
 		copied.Body = body
 	}
-	if err := v.contract.ValidateRequest(copied); err != nil {
-		v.t.Errorf("%s %s breaks the contract: %v", request.Method, request.URL, err)
+	if err := c.contract.ValidateRequest(copied); err != nil {
+		c.t.Errorf("%s %s: request violates the contract: %v", request.Method, request.URL, err)
 	}
-	return v.next.RoundTrip(request)
+	return c.next.RoundTrip(request)
 }
 
 // ValidateRequest reads the body of a request and returns an error if the contract does not
@@ -44,7 +44,7 @@ func (v *clientTransport) RoundTrip(request *http.Request) (*http.Response, erro
 func (c *Contract) ValidateRequest(request *http.Request) error {
 	route, parameters, err := c.requestRouter.FindRoute(request)
 	if err != nil {
-		return fmt.Errorf("there is no such operation: %w", err)
+		return fmt.Errorf("finding the operation: %w", err)
 	}
 	return openapi3filter.ValidateRequest(request.Context(), &openapi3filter.RequestValidationInput{
 		Request: request, PathParams: parameters, Route: route,

@@ -29,8 +29,8 @@ func TestValidateRequest(t *testing.T) {
 		{"wrong enum", "POST", "/v3/diagnosis", strings.Replace(patient, "female", "woman", 1), "sex"},
 		{"missing parameter", "GET", "/v3/search?age.value=34", "", "phrase"},
 		{"wrong parameter", "GET", "/v3/search?phrase=cough&age.value=old", "", "age.value"},
-		{"unknown path", "GET", "/v3/nothing", "", "no such operation"},
-		{"unknown method", "PUT", "/v3/diagnosis", patient, "no such operation"},
+		{"unknown path", "GET", "/v3/nothing", "", "finding the operation"},
+		{"unknown method", "PUT", "/v3/diagnosis", patient, "finding the operation"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -42,9 +42,9 @@ func TestValidateRequest(t *testing.T) {
 			err = contract.ValidateRequest(request)
 			switch {
 			case test.problem == "" && err != nil:
-				t.Errorf("refused: %v", err)
+				t.Errorf("request was rejected: %v", err)
 			case test.problem != "" && (err == nil || !strings.Contains(err.Error(), test.problem)):
-				t.Errorf("got %v, expected a complaint about %q", err, test.problem)
+				t.Errorf("got error %v, want it to contain %q", err, test.problem)
 			}
 		})
 	}

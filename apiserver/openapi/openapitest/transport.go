@@ -33,7 +33,7 @@ type Contract struct {
 	examples       []Example
 }
 
-// Parse parses a contract. Responses outside its paths must match its schema Error. In
+// Parse parses a contract. Responses to unknown paths must match its schema Error. In
 // responses, objects must not have properties that the contract does not name: the
 // contract leaves room for growth, but our own responses must not use it.
 func Parse(contract []byte) (*Contract, error) {
@@ -50,7 +50,7 @@ func Parse(contract []byte) (*Contract, error) {
 	}
 	failure := document.Components.Schemas["Error"]
 	if failure == nil {
-		return nil, errors.New("the contract has no schema Error")
+		return nil, errors.New("schema Error not found in the contract")
 	}
 	base, err := document.Servers.BasePath()
 	if err != nil {
@@ -82,7 +82,7 @@ func listOperations(document *openapi3.T, base string) map[string][]int {
 		for method, operation := range item.Operations() {
 			name := method + " " + base + path
 			for status := range operation.Responses.Map() {
-				if number, err := strconv.Atoi(status); err == nil { // otherwise it is the default response
+				if number, err := strconv.Atoi(status); err == nil { // skip the default response
 					operations[name] = append(operations[name], number)
 				}
 			}
@@ -117,8 +117,8 @@ type transport struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (v *transport) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := v.next.RoundTrip(request)
+func (c *transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := c.next.RoundTrip(request)
 	if err != nil {
 		return nil, err
 	}
@@ -127,8 +127,8 @@ func (v *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, errors.Join(err, closeErr)
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
-	if err := v.contract.ValidateResponse(request, response.StatusCode, response.Header, body); err != nil {
-		v.t.Errorf("%s %s answered %d, which breaks the contract: %v\nthe body: %s",
+	if err := c.contract.ValidateResponse(request, response.StatusCode, response.Header, body); err != nil {
+		c.t.Errorf("%s %s: response with status %d violates the contract: %v\nbody: %s",
 			request.Method, request.URL, response.StatusCode, err, body)
 	}
 	return response, nil
@@ -159,10 +159,10 @@ func (c *Contract) validateUnroutedResponse(reason error, status int, header htt
 		want = http.StatusMethodNotAllowed
 	}
 	if status != want {
-		return fmt.Errorf("expected %d because of %w", want, reason)
+		return fmt.Errorf("expected status %d, got %d: %w", want, status, reason)
 	}
 	if status == http.StatusMethodNotAllowed && header.Get("Allow") == "" {
-		return errors.New("expected a header Allow")
+		return errors.New("missing header Allow")
 	}
 	if got := header.Get("Content-Type"); got != "application/json" {
 		return fmt.Errorf("expected the content type application/json, got %q", got)

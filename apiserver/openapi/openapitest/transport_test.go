@@ -36,11 +36,11 @@ func TestValidateResponse(t *testing.T) {
 		{"undeclared status", "GET", "/v3/concepts/s_1", 409, `{"message": "no"}`, "status is not supported"},
 		{"wrong error", "GET", "/v3/concepts/s_1", 404, `{"error": "no"}`, "message"},
 		{"unknown path", "GET", "/v3/nothing", 404, `{"message": "no"}`, ""},
-		{"unknown path answered", "GET", "/v3/nothing", 200, `{}`, "expected 404"},
+		{"unknown path answered", "GET", "/v3/nothing", 200, `{}`, "expected status 404"},
 		{"unknown path, wrong error", "GET", "/v3/nothing", 404, `{"error": "no"}`, "message"},
 		{"unknown path, not JSON", "GET", "/v3/nothing", 404, `not found`, "expected JSON"},
 		{"unknown method", "PUT", "/v3/concepts", 405, `{"message": "no"}`, ""},
-		{"unknown method answered", "PUT", "/v3/concepts", 200, `[]`, "expected 405"},
+		{"unknown method answered", "PUT", "/v3/concepts", 200, `[]`, "expected status 405"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -52,9 +52,9 @@ func TestValidateResponse(t *testing.T) {
 			err = contract.ValidateResponse(request, test.status, header, []byte(test.body))
 			switch {
 			case test.problem == "" && err != nil:
-				t.Errorf("refused: %v", err)
+				t.Errorf("response was rejected: %v", err)
 			case test.problem != "" && (err == nil || !strings.Contains(err.Error(), test.problem)):
-				t.Errorf("got %v, expected a complaint about %q", err, test.problem)
+				t.Errorf("got error %v, want it to contain %q", err, test.problem)
 			}
 		})
 	}
@@ -94,7 +94,7 @@ func TestOperations(t *testing.T) {
 		"POST /v3/info":                nil,
 	} {
 		if got := operations[operation]; !slices.Equal(got, want) {
-			t.Errorf("%s answers with %v, expected %v", operation, got, want)
+			t.Errorf("%s: got status codes %v, want %v", operation, got, want)
 		}
 	}
 }

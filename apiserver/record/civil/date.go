@@ -29,7 +29,7 @@ func DateOf(t time.Time) Date {
 func ParseDate(text string) (Date, error) {
 	t, err := time.Parse(time.DateOnly, text)
 	if err != nil || t.Year() < 1 {
-		return Date{}, fmt.Errorf("%.40q is not a date; write it as YYYY-MM-DD", text)
+		return Date{}, fmt.Errorf("invalid date %.40q: expected YYYY-MM-DD, such as 2026-11-21", text)
 	}
 	return DateOf(t), nil
 }
@@ -55,7 +55,7 @@ func (d Date) AddDays(days int) Date {
 	return DateOf(d.Time().AddDate(0, 0, days))
 }
 
-// Compare returns -1, 0 or 1 as d is before, the same as or after other.
+// Compare returns -1, 0 or 1 if d is before, equal to or after other.
 func (d Date) Compare(other Date) int {
 	return cmp.Or(cmp.Compare(d.Year, other.Year), cmp.Compare(d.Month, other.Month), cmp.Compare(d.Day, other.Day))
 }
@@ -63,7 +63,7 @@ func (d Date) Compare(other Date) int {
 // MarshalText formats the date as YYYY-MM-DD.
 func (d Date) MarshalText() ([]byte, error) {
 	if !d.IsValid() {
-		return nil, fmt.Errorf("%d-%d-%d is not a date", d.Year, d.Month, d.Day)
+		return nil, fmt.Errorf("invalid date %d-%d-%d", d.Year, d.Month, d.Day)
 	}
 	return []byte(d.String()), nil
 }
@@ -89,5 +89,5 @@ func (d *Date) Scan(value any) error {
 		*d = DateOf(value)
 		return nil
 	}
-	return fmt.Errorf("cannot scan a %T into a date", value)
+	return fmt.Errorf("unsupported date of type %T", value)
 }

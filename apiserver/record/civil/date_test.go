@@ -25,7 +25,7 @@ func TestDateOf(t *testing.T) {
 		{time.Unix(0, 0), "1970-01-01"},
 	} {
 		if got := DateOf(test.at).String(); got != test.want {
-			t.Errorf("the date of %v is %s, want %s", test.at, got, test.want)
+			t.Errorf("DateOf(%v) = %s, want %s", test.at, got, test.want)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func FuzzParseDate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		date, err := ParseDate(text)
 		if err == nil && (date.String() != text || !date.IsValid()) {
-			t.Errorf("%q was read as %v", text, date)
+			t.Errorf("ParseDate(%q) = %v", text, date)
 		}
 	})
 }
@@ -90,7 +90,7 @@ func TestDateProperties(t *testing.T) {
 			t.Fatalf("%v is not valid", a)
 		}
 		if order := a.Compare(b); order != a.Time().Compare(b.Time()) || order != -b.Compare(a) || (order == 0) != (a == b) {
-			t.Fatalf("%v compared with %v is %d", a, b, order)
+			t.Fatalf("%v.Compare(%v) = %d", a, b, order)
 		}
 		days := rapid.IntRange(-1000, 1000).Draw(t, "days")
 		if there := a.AddDays(days); there.AddDays(-days) != a || there.Time().Sub(a.Time()) != time.Duration(days)*24*time.Hour {
@@ -121,7 +121,7 @@ func TestScanRejectsInvalidValues(t *testing.T) {
 	t.Parallel()
 	for _, value := range []any{nil, 20261121, int64(20261121), []byte("2026-11-21"), "2026-11-31"} {
 		if err := new(Date).Scan(value); err == nil {
-			t.Errorf("a date was read from %v (%T)", value, value)
+			t.Errorf("Scan accepted %v (%T)", value, value)
 		}
 	}
 }

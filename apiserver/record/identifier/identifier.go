@@ -14,7 +14,7 @@ const MaxLength = 128
 func IsUUID(id string) bool { return uuid.Validate(id) == nil }
 
 // IsVisibleASCII reports whether text consists of at most maxLength visible ASCII
-// characters, which are safe in headers and logs. An empty text does.
+// characters, which are safe in headers and logs. It returns true for an empty text.
 func IsVisibleASCII(text string, maxLength int) bool {
 	for i := range len(text) {
 		if text[i] <= ' ' || text[i] > '~' {
