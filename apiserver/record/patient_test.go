@@ -51,8 +51,8 @@ func TestAgeOn(t *testing.T) {
 	}
 }
 
-// Every patient that can be registered has an age that the engine accepts, and ages
-// never decrease.
+// TestAgeOnProperties checks that every patient that can be registered has an age that
+// the engine accepts, and ages never decrease.
 func TestAgeOnProperties(t *testing.T) {
 	t.Parallel()
 	today := mustParseDate(t, "2026-11-21")

@@ -107,7 +107,7 @@ func TestSummarize(t *testing.T) {
 	}
 }
 
-// Storing and reading an answer preserves it.
+// TestSurveyJSONRoundTrip checks that storing and reading an answer preserves it.
 func TestSurveyJSONRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

@@ -63,7 +63,8 @@ func TestParseConfigErrors(t *testing.T) {
 	}
 }
 
-// Missing plans keep their defaults; a plan in the file has only the limits in the file.
+// TestParseConfigPlans checks that missing plans keep their defaults; a plan in the file
+// has only the limits in the file.
 func TestParseConfigPlans(t *testing.T) {
 	t.Parallel()
 	for file, want := range map[string]string{

@@ -94,8 +94,8 @@ func pipe(client net.Conn, backend string) {
 	<-done
 }
 
-// A rolling replacement of servers under the load of clients with keep-alive and no retries
-// does not fail a single request.
+// TestRollingReplacementUnderLoad checks that a rolling replacement of servers under the
+// load of clients with keep-alive and no retries does not fail a single request.
 func TestRollingReplacementUnderLoad(t *testing.T) {
 	t.Parallel()
 	a, balancer := newTestCA(t), newLoadBalancer(t)
@@ -241,7 +241,8 @@ func (h *heldRequest) finish() {
 	h.expect("HTTP/1.1 200 OK")
 }
 
-// Shutdown waits for a request that outlasts the drain period.
+// TestShutdownWaitsForLongRequest checks that shutdown waits for a request that outlasts
+// the drain period.
 func TestShutdownWaitsForLongRequest(t *testing.T) {
 	t.Parallel()
 	r := startServer(t, Command{Dev: true, Models: writeReleases(t, t.TempDir(), versionNovember), DataDir: t.TempDir()})

@@ -10,8 +10,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-// A server whose database belongs to another Instance exits and names the owner, until its
-// configuration adopts that Instance.
+// TestForeignDatabase checks that a server whose database belongs to another Instance
+// exits and names the owner, until its configuration adopts that Instance.
 func TestForeignDatabase(t *testing.T) {
 	t.Parallel()
 	command := writeTenantFiles(t, newTestCA(t), t.TempDir())

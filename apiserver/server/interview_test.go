@@ -31,8 +31,8 @@ func fetchAccessToken(t *testing.T, c *http.Client, address string) string {
 	return decodeObject(t, got)["access_token"].(string)
 }
 
-// Feedback is stored before its 200 response, survives restarts, and can be read back with the
-// scope.
+// TestFeedbackSurvivesRestart checks that feedback is stored before its 200 response,
+// survives restarts, and can be read back with the scope.
 func TestFeedbackSurvivesRestart(t *testing.T) {
 	t.Parallel()
 	a, directory := newTestCA(t), t.TempDir()
@@ -70,8 +70,9 @@ func TestFeedbackSurvivesRestart(t *testing.T) {
 	}
 }
 
-// The token of a diagnosis grants access to articles, and to nothing else, as long as its
-// signing key exists; no other token grants access to them.
+// TestInterviewToken checks that the token of a diagnosis grants access to articles, and
+// to nothing else, as long as its signing key exists; no other token grants access to
+// them.
 func TestInterviewToken(t *testing.T) {
 	t.Parallel()
 	a, directory := newTestCA(t), t.TempDir()

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// The audit log shows when a key was added and when it was removed.
+// TestKeyRotationIsAudited checks that the audit log shows when a key was added and when
+// it was removed.
 func TestKeyRotationIsAudited(t *testing.T) {
 	t.Parallel()
 	a, directory := newTestCA(t), t.TempDir()

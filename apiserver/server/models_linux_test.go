@@ -20,8 +20,9 @@ func isMapped(t *testing.T, path string) bool {
 	return strings.Contains(string(maps), path)
 }
 
-// A release added to the directory under a new name is served without a restart or a failed
-// request under load. The former release is unmapped when its last request ends, not earlier.
+// TestReleaseReplacementUnderLoad checks that a release added to the directory under a
+// new name is served without a restart or a failed request under load. The former
+// release is unmapped when its last request ends, not earlier.
 func TestReleaseReplacementUnderLoad(t *testing.T) {
 	t.Parallel()
 	a, directory := newTestCA(t), t.TempDir()

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// All models in the directory are served, selected by the header Model. Defaults to service-en.
+// TestModelHeaderSelectsModel checks that all models in the directory are served,
+// selected by the header Model. Defaults to service-en.
 func TestModelHeaderSelectsModel(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Invalid or missing message settings do not block assessments, and take effect once they
-// are valid.
+// TestInvalidNotificationSettingsDoNotBlockStart checks that invalid or missing message
+// settings do not block assessments, and take effect once they are valid.
 func TestInvalidNotificationSettingsDoNotBlockStart(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "notifications")

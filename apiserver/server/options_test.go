@@ -139,7 +139,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// Each error names the remedy, and several errors are reported at once.
+// TestOptionsValidation checks that each error names the remedy, and several errors are
+// reported at once.
 func TestOptionsValidation(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -199,7 +200,8 @@ func TestParseModelSelectors(t *testing.T) {
 	}
 }
 
-// Each flag has an environment variable with a matching name.
+// TestFlagsHaveEnvVars checks that each flag has an environment variable with a matching
+// name.
 func TestFlagsHaveEnvVars(t *testing.T) {
 	t.Parallel()
 	parser, err := kong.New(&Command{})

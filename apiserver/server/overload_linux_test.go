@@ -23,8 +23,8 @@ import (
 // podMemoryLimit is the default memory limit of an Instance's pods, in bytes.
 const podMemoryLimit = 256 << 20
 
-// A server under the memory limit of a pod, enforced by the kernel, survives all attacks at
-// once and keeps serving other clients.
+// TestServerSurvivesOverload checks that a server under the memory limit of a pod,
+// enforced by the kernel, survives all attacks at once and keeps serving other clients.
 func TestServerSurvivesOverload(t *testing.T) {
 	a, directory := newTestCA(t), t.TempDir()
 	command := writeTenantFiles(t, a, directory)

@@ -17,8 +17,8 @@ func newNoRedirectClient(t testing.TB) *http.Client {
 	return &c
 }
 
-// A developer tries a survey without an application: the page creates one, with a session for
-// only this survey.
+// TestDemoSurvey checks that a developer can try a survey without an application: the page
+// creates the survey, with a session for this survey only.
 func TestDemoSurvey(t *testing.T) {
 	t.Parallel()
 	r := startServer(t, Command{Dev: true, Models: writeReleases(t, t.TempDir(), versionNovember), DataDir: t.TempDir()})
@@ -51,8 +51,9 @@ func TestDemoSurvey(t *testing.T) {
 	}
 }
 
-// The pages are served at the root next to the APIs, in the tenant's theme, and follow changes
-// of the file. Only in development can visitors create surveys there.
+// TestPages checks that the pages are served at the root next to the APIs, in the
+// tenant's theme, and follow changes of the file. Only in development can visitors
+// create surveys there.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	a, directory := newTestCA(t), t.TempDir()

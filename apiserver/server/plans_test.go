@@ -26,8 +26,8 @@ func newTriageFunc(t *testing.T, a *testCA, r *runningServer) triageFunc {
 	}
 }
 
-// A plan limits its applications across restarts, follows the configuration, and rejects calls
-// with errors that clients can act on.
+// TestPlans checks that a plan limits its applications across restarts, follows the
+// configuration, and rejects calls with errors that clients can act on.
 func TestPlans(t *testing.T) {
 	t.Parallel()
 	a, directory := newTestCA(t), t.TempDir()
@@ -92,7 +92,7 @@ func storedCalls(t *testing.T, command Command, application string) (calls int64
 	return calls
 }
 
-// Storage failures do not cause rejections.
+// TestPlansWhileStorageIsDown checks that storage failures do not cause rejections.
 func TestPlansWhileStorageIsDown(t *testing.T) {
 	t.Parallel()
 	a, directory, store := newTestCA(t), t.TempDir(), &flakyStore{}

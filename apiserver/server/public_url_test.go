@@ -28,8 +28,8 @@ func tokenIssuer(t *testing.T, token string) string {
 	return said.Issuer
 }
 
-// The public URL may change while the server runs; tokens with the former issuer are accepted
-// until they expire.
+// TestPublicURLReload checks that the public URL may change while the server runs;
+// tokens with the former issuer are accepted until they expire.
 func TestPublicURLReload(t *testing.T) {
 	t.Parallel()
 	a := newTestCA(t)

@@ -128,7 +128,7 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// All reloadable settings change without a restart.
+// TestReload checks that all reloadable settings change without a restart.
 func TestReload(t *testing.T) {
 	t.Parallel()
 	a, directory := newTestCA(t), t.TempDir()
@@ -197,7 +197,8 @@ func TestNewReleasesAreServed(t *testing.T) {
 	}
 }
 
-// In development, requests to host names other than loopback are rejected.
+// TestDevRejectsNonLoopbackHosts checks that in development, requests to host names
+// other than loopback are rejected.
 func TestDevRejectsNonLoopbackHosts(t *testing.T) {
 	t.Parallel()
 	r := startServer(t, Command{Dev: true, Models: writeReleases(t, t.TempDir(), versionNovember), DataDir: t.TempDir()})
@@ -220,7 +221,8 @@ func TestDevRejectsNonLoopbackHosts(t *testing.T) {
 	}
 }
 
-// Usage counts reach storage within seconds, and the last ones on shutdown.
+// TestUsageIsFlushedToStorage checks that usage counts reach storage within seconds, and
+// the last ones on shutdown.
 func TestUsageIsFlushedToStorage(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -265,7 +267,8 @@ func TestUsageIsFlushedToStorage(t *testing.T) {
 	}
 }
 
-// An unavailable database delays readiness, and nothing else.
+// TestStorageUnavailableAtStart checks that an unavailable database delays readiness,
+// and nothing else.
 func TestStorageUnavailableAtStart(t *testing.T) {
 	t.Parallel()
 	unusedAddress := freeAddress(t)
@@ -297,7 +300,8 @@ func TestStorageUnavailableAtStart(t *testing.T) {
 	}
 }
 
-// An invalid configuration fails at startup with an error that names the remedy.
+// TestStartFailsOnInvalidConfiguration checks that an invalid configuration fails at
+// startup with an error that names the remedy.
 func TestStartFailsOnInvalidConfiguration(t *testing.T) {
 	t.Parallel()
 	a := newTestCA(t)
@@ -358,7 +362,8 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// Only the application created by --dev is shown on the reference page.
+// TestDocsApplicationOnlyInDevelopment checks that only the application created by --dev
+// is shown on the reference page.
 func TestDocsApplicationOnlyInDevelopment(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

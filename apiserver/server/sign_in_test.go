@@ -81,7 +81,8 @@ func startSMTPSink(t *testing.T, a *testCA, directory string) smtpSink {
 
 var codePattern = regexp.MustCompile(`\b[0-9]{6}\b`)
 
-// A user signs in with a code received through a real mail server.
+// TestSignInByEmail checks that a user signs in with a code received through a real mail
+// server.
 func TestSignInByEmail(t *testing.T) {
 	t.Parallel()
 	a, directory := newTestCA(t), t.TempDir()

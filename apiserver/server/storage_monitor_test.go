@@ -159,7 +159,8 @@ func (hangingStore) Open(ctx context.Context, _ storage.Owner) error {
 	return ctx.Err()
 }
 
-// Stopping while storage is being opened does not report a storage failure.
+// TestStorageMonitorStopsWhileOpening checks that stopping while storage is being opened
+// does not report a storage failure.
 func TestStorageMonitorStopsWhileOpening(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -179,7 +180,8 @@ func TestStorageMonitorStopsWhileOpening(t *testing.T) {
 	})
 }
 
-// A server whose storage was opened is ready even if storage is down at the first probe.
+// TestReadyWhenStorageFailsBeforeFirstProbe checks that a server whose storage was
+// opened is ready even if storage is down at the first probe.
 func TestReadyWhenStorageFailsBeforeFirstProbe(t *testing.T) {
 	t.Parallel()
 	store := &flakyStore{}
@@ -199,7 +201,8 @@ func TestReadyWhenStorageFailsBeforeFirstProbe(t *testing.T) {
 	}
 }
 
-// A ready server stays ready when storage goes down, and reports it.
+// TestStaysReadyWhenStorageGoesDown checks that a ready server stays ready when storage
+// goes down, and reports it.
 func TestStaysReadyWhenStorageGoesDown(t *testing.T) {
 	t.Parallel()
 	store := &flakyStore{}

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Both APIs share one throttle, which identifies clients by the headers of trusted proxies;
-// the set of trusted proxies may change.
+// TestKeyGuessingIsThrottled checks that both APIs share one throttle, which identifies
+// clients by the headers of trusted proxies; the set of trusted proxies may change.
 func TestKeyGuessingIsThrottled(t *testing.T) {
 	t.Parallel()
 	a := newTestCA(t)

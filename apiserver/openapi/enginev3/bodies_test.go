@@ -23,7 +23,8 @@ func repeatedList(count int, item string) string {
 	return "[" + strings.TrimSuffix(strings.Repeat(item+",", count), ",") + "]"
 }
 
-// Any list is decoded as by the standard library, or rejected with its length.
+// TestUnmarshalEvidence checks that any list is decoded as by the standard library, or
+// rejected with its length.
 func TestUnmarshalEvidence(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -69,7 +70,8 @@ func TestUnmarshalEvidenceRejectsNonLists(t *testing.T) {
 	}
 }
 
-// The longest list that fits into a body is not allocated.
+// TestUnmarshalLongEvidenceBoundsMemory checks that the longest list that fits into a body is
+// not decoded into memory.
 func TestUnmarshalLongEvidenceBoundsMemory(t *testing.T) {
 	const items = 349_000
 	body := requestBody(repeatedList(items, "{}"))

@@ -99,8 +99,8 @@ func TestDecryptRequiresSubjectAndKeys(t *testing.T) {
 	}
 }
 
-// Ciphertexts and hashes reveal nothing about the text, and each purpose has different
-// hashes.
+// TestCiphertextAndHashesRevealNothing checks that ciphertexts and hashes reveal nothing
+// about the text, and each purpose has different hashes.
 func TestCiphertextAndHashesRevealNothing(t *testing.T) {
 	t.Parallel()
 	keys, err := GenerateKeyring()
@@ -120,8 +120,8 @@ func TestCiphertextAndHashesRevealNothing(t *testing.T) {
 	})
 }
 
-// During key rotation, existing data can be found and decrypted both before and after
-// the new key becomes primary.
+// TestKeyRotation checks that existing data can be found and decrypted during a key rotation,
+// both before and after the new key becomes primary.
 func TestKeyRotation(t *testing.T) {
 	t.Parallel()
 	dir := newKeysetsDir(t)

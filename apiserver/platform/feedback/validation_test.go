@@ -50,7 +50,8 @@ func errorField(t *testing.T, err error) string {
 	return invalid.Field
 }
 
-// Every type alone, with every channel, and with every sub-type.
+// TestValidateCombinations validates every type alone, with every channel, and with every
+// sub-type.
 func TestValidateCombinations(t *testing.T) {
 	t.Parallel()
 	has := func(list, word string) bool { return slices.Contains(strings.Fields(list), word) }
@@ -94,7 +95,7 @@ func TestValidateCombinations(t *testing.T) {
 	}
 }
 
-// Error messages, and what is stored of valid intents.
+// TestValidate checks the error messages, and the stored form of valid intents.
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	long, tooLong := strings.Repeat("é", 160), strings.Repeat("🙂", 161)
@@ -161,8 +162,9 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// Every accepted intent has labels within the limit and only on custom categories, is
-// accepted unchanged a second time, and survives storing and reading.
+// FuzzIntent checks that every accepted intent has labels within the limit and only on
+// custom categories, is accepted unchanged a second time, and survives storing and
+// reading.
 func FuzzIntent(f *testing.F) {
 	for _, seed := range []string{
 		`{"type": "consultation", "channel": {"category": "custom", "custom_label": "a"}, "sub_type": {"category": "nurse", "custom_label": "b"}}`,

@@ -43,7 +43,8 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// A variant inherits the texts that it does not contain, even those of a whole file.
+// TestVariants checks that a variant inherits the texts that it does not contain, even
+// those of a whole file.
 func TestVariants(t *testing.T) {
 	t.Parallel()
 	files := filesByLanguage(map[string]string{
@@ -65,7 +66,8 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// Inconsistent texts are rejected at startup, with the file and the ID.
+// TestLoadRejectsInconsistentTexts checks that inconsistent texts are rejected at
+// startup, with the file and the ID.
 func TestLoadRejectsInconsistentTexts(t *testing.T) {
 	t.Parallel()
 	const english = "a: one\nb: \"{count} of them\"\nq: {text: a, answers: {yes: b}}\n"

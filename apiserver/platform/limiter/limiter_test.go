@@ -51,7 +51,8 @@ func (t *rejections) record(reason Reason) {
 	t.counts[reason]++
 }
 
-// A semaphore never admits more callers than its size, and each release frees a slot.
+// TestSemaphoreInvariants checks that a semaphore never admits more callers than its
+// size, and each release frees a slot.
 func TestSemaphoreInvariants(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -84,7 +85,8 @@ func TestSemaphoreInvariants(t *testing.T) {
 	})
 }
 
-// A waiting caller is admitted when another one releases, and rejected otherwise.
+// TestSemaphoreWaits checks that a waiting caller is admitted when another one releases,
+// and rejected otherwise.
 func TestSemaphoreWaits(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -152,7 +154,8 @@ func TestByteBudget(t *testing.T) {
 	}
 }
 
-// A full class does not reject callers of another class.
+// TestAssessmentClassesAreIndependent checks that a full class does not reject callers
+// of another class.
 func TestAssessmentClassesAreIndependent(t *testing.T) {
 	t.Parallel()
 	var rejected rejections

@@ -325,7 +325,8 @@ func expectSendError(t *testing.T, err error, problem string, temporary bool) {
 	}
 }
 
-// The mailer gives up on a server that never responds.
+// TestMailerSendTimesOut checks that the mailer gives up on a server that never
+// responds.
 func TestMailerSendTimesOut(t *testing.T) {
 	t.Parallel()
 	for _, encryption := range []configv1alpha1.Encryption{configv1alpha1.STARTTLS, configv1alpha1.ImplicitTLS} {
@@ -341,7 +342,8 @@ func TestMailerSendTimesOut(t *testing.T) {
 	}
 }
 
-// The mailer gives up on a server that stops responding midway.
+// TestMailerSendTimesOutMidSession checks that the mailer gives up on a server that
+// stops responding midway.
 func TestMailerSendTimesOutMidSession(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -382,7 +384,8 @@ func TestMailerConnectionErrorsAreTemporary(t *testing.T) {
 	}
 }
 
-// An IPv6 address is dialed correctly, whatever address the library passes.
+// TestMailerDialsIPv6Address checks that an IPv6 address is dialed correctly, whatever
+// address the library passes.
 func TestMailerDialsIPv6Address(t *testing.T) {
 	t.Parallel()
 	server := startSMTPServer(t, configv1alpha1.STARTTLS)
@@ -397,7 +400,8 @@ func TestMailerDialsIPv6Address(t *testing.T) {
 	}
 }
 
-// An invalid recipient never becomes a header, even if validation is bypassed.
+// TestMailerRejectsHeaderInjection checks that an invalid recipient never becomes a
+// header, even if validation is bypassed.
 func TestMailerRejectsHeaderInjection(t *testing.T) {
 	t.Parallel()
 	server := startSMTPServer(t, configv1alpha1.STARTTLS)

@@ -92,7 +92,8 @@ func expectRedacted(t testing.TB, text string, m Message) {
 	}
 }
 
-// Formatting a message in any way does not reveal its secrets.
+// TestMessageFormatIsRedacted checks that formatting a message in any way does not
+// reveal its secrets.
 func TestMessageFormatIsRedacted(t *testing.T) {
 	t.Parallel()
 	m := newEmail()

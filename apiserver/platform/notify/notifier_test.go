@@ -69,7 +69,8 @@ func writeFiles(t *testing.T, directory string, contents map[string]string) {
 	}
 }
 
-// Settings files configure the mail server and the gateway, and changes take effect.
+// TestNotifierFollowsSettings checks that settings files configure the mail server and
+// the gateway, and changes take effect.
 func TestNotifierFollowsSettings(t *testing.T) {
 	t.Parallel()
 	server := startSMTPServer(t, configv1alpha1.STARTTLS, withAuth)
@@ -139,7 +140,7 @@ func TestNotifierInDevMode(t *testing.T) {
 	}
 }
 
-// The watched files are the settings files.
+// TestSourcesWatchSettingsFiles checks that the watched files are the settings files.
 func TestSourcesWatchSettingsFiles(t *testing.T) {
 	t.Parallel()
 	var names []string

@@ -107,7 +107,7 @@ func TestQueueSend(t *testing.T) {
 	}
 }
 
-// Callers never wait: a full queue drops messages.
+// TestQueueDropsWhenFull checks that callers never wait: a full queue drops messages.
 func TestQueueDropsWhenFull(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -135,7 +135,7 @@ func TestQueueDropsWhenFull(t *testing.T) {
 	})
 }
 
-// A stopping queue drains for a limited time.
+// TestQueueDrainsOnShutdown checks that a stopping queue drains for a limited time.
 func TestQueueDrainsOnShutdown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -162,7 +162,7 @@ func TestQueueDrainsOnShutdown(t *testing.T) {
 	})
 }
 
-// An expired message is not sent.
+// TestQueueDropsExpiredMessages checks that an expired message is not sent.
 func TestQueueDropsExpiredMessages(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestQueueDropsExpiredMessages(t *testing.T) {
 	})
 }
 
-// A panic while sending counts as a failure.
+// TestQueueRecoversFromPanic checks that a panic while sending counts as a failure.
 func TestQueueRecoversFromPanic(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -125,7 +125,8 @@ func TestParseGateway(t *testing.T) {
 	}
 }
 
-// Formatting settings in any way does not reveal their secrets.
+// TestSettingsFormatIsRedacted checks that formatting settings in any way does not
+// reveal their secrets.
 func TestSettingsFormatIsRedacted(t *testing.T) {
 	t.Parallel()
 	const secret = "hunter2"
@@ -137,8 +138,8 @@ func TestSettingsFormatIsRedacted(t *testing.T) {
 	}
 }
 
-// Accepted settings yield requests that can be sent, and errors do not reveal the
-// password.
+// FuzzSettings checks that accepted settings yield requests that can be sent, and errors
+// do not reveal the password.
 func FuzzSettings(f *testing.F) {
 	f.Add("smtp.acme.example", "587", "me", "secret-1", "Acme <a@acme.example>", "starttls", "")
 	f.Add("https://sms.example/{to}", "X: y\nZ: a", `{"m": "{text}"}`, "secret-2", "application/json", "", "")

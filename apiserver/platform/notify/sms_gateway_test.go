@@ -137,7 +137,8 @@ func TestGatewayWithoutTLS(t *testing.T) {
 	expectSendError(t, gateway.Send(t.Context(), newTextMessage()), "does not use TLS", false)
 }
 
-// Proxy settings in the environment are ignored.
+// TestGatewayIgnoresProxyEnvironment checks that proxy settings in the environment are
+// ignored.
 func TestGatewayIgnoresProxyEnvironment(t *testing.T) {
 	t.Parallel()
 	if (&SMSGateway{}).newTransport().Proxy != nil {
@@ -157,7 +158,8 @@ func TestGatewaySendTimesOut(t *testing.T) {
 	expectSendError(t, gateway.Send(ctx, newTextMessage()), "timed out after", true)
 }
 
-// Any number and text arrive unchanged, and the rest of the request is unaffected.
+// FuzzGatewayPlaceholders checks that any number and text arrive unchanged, and the rest
+// of the request is unaffected.
 func FuzzGatewayPlaceholders(f *testing.F) {
 	f.Add("+4930123456789", "493021 is your code")
 	f.Add(`"}`, `","admin":true,"x":"`)

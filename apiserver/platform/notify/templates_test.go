@@ -51,7 +51,8 @@ func TestFormatMinutes(t *testing.T) {
 	}
 }
 
-// Placeholders in a tenant's name are not expanded.
+// TestPlaceholdersAreExpandedOnce checks that placeholders in a tenant's name are not
+// expanded.
 func TestPlaceholdersAreExpandedOnce(t *testing.T) {
 	t.Parallel()
 	got := newTextMessage(func(m *Message) { m.TenantName = "{code}{n}" }).render().text
@@ -64,7 +65,8 @@ func TestPlaceholdersAreExpandedOnce(t *testing.T) {
 // as far as our templates need them.
 var gsmCharacters = regexp.MustCompile(`^[A-Za-z0-9äöüÄÖÜßéàñ .,:;!?'"()+/-]*$`)
 
-// Every language is complete, and every text message fits into one segment.
+// TestTemplatesAreComplete checks that every language is complete, and every text
+// message fits into one segment.
 func TestTemplatesAreComplete(t *testing.T) {
 	t.Parallel()
 	v := builtinTemplates()

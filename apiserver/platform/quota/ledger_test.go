@@ -29,7 +29,8 @@ func checkAdmitted(t *testing.T, name string, got, want int) {
 	}
 }
 
-// Each service has its own limit, which is exact, before and after flushes.
+// TestLimitPerOperation checks that each service has its own limit, which is exact,
+// before and after flushes.
 func TestLimitPerOperation(t *testing.T) {
 	t.Parallel()
 	r := newReplica(&fakeStore{}, clockAt(t, "2026-11-21T12:00:00Z").now, newTrialPlan(5))
@@ -62,7 +63,8 @@ func TestLimitPerOperation(t *testing.T) {
 	}
 }
 
-// Earlier usage in storage and usage of other replicas count.
+// TestCallsOfOtherReplicas checks that earlier usage in storage and usage of other
+// replicas count.
 func TestCallsOfOtherReplicas(t *testing.T) {
 	t.Parallel()
 	clock, store := clockAt(t, "2026-11-21T12:00:00Z"), &fakeStore{}
@@ -87,8 +89,8 @@ func TestCallsOfOtherReplicas(t *testing.T) {
 	checkAdmitted(t, "newly started replica", started.calls(9, "trial", triageEndpoint), 0)
 }
 
-// Limits apply to calendar months in UTC, and a rejected caller learns when the limit
-// resets.
+// TestLimitResetsEachMonth checks that limits apply to calendar months in UTC, and a
+// rejected caller learns when the limit resets.
 func TestLimitResetsEachMonth(t *testing.T) {
 	t.Parallel()
 	clock, store := clockAt(t, "2026-10-31T23:59:59Z"), &fakeStore{}
@@ -123,8 +125,8 @@ func TestLimitResetsEachMonth(t *testing.T) {
 	}
 }
 
-// A call in progress at the end of a month counts in the month in which it completes,
-// whichever month it was admitted in.
+// TestCallSpanningMonths checks that a call in progress at the end of a month counts in
+// the month in which it completes, whichever month it was admitted in.
 func TestCallSpanningMonths(t *testing.T) {
 	t.Parallel()
 	clock, store := clockAt(t, "2026-11-30T23:59:59Z"), &fakeStore{}
@@ -142,8 +144,8 @@ func TestCallSpanningMonths(t *testing.T) {
 	checkAdmitted(t, "remaining calls in December", r.calls(9, "trial", triageEndpoint), 1)
 }
 
-// Calls in progress consume the limit, and failed ones release it. Calls that do not
-// count consume nothing, but are rejected like all others.
+// TestUncountedCalls checks that calls in progress consume the limit, and failed ones
+// release it. Calls that do not count consume nothing, but are rejected like all others.
 func TestUncountedCalls(t *testing.T) {
 	t.Parallel()
 	r := newReplica(&fakeStore{}, clockAt(t, "2026-11-21T12:00:00Z").now, newTrialPlan(2))
@@ -169,7 +171,8 @@ func TestUncountedCalls(t *testing.T) {
 	}
 }
 
-// While storage is down, all calls pass; they count once storage is back.
+// TestStorageOutageAdmitsCalls checks that all calls are admitted while storage is down, and
+// count once storage has recovered.
 func TestStorageOutageAdmitsCalls(t *testing.T) {
 	t.Parallel()
 	store := &fakeStore{}
@@ -208,8 +211,8 @@ func TestStorageOutageAdmitsCalls(t *testing.T) {
 	}
 }
 
-// Calls that storage accepted with an error do not count twice, even if totals are
-// read before they are sent again.
+// TestUncertainBatch checks that calls that storage accepted with an error do not count
+// twice, even if totals are read before they are sent again.
 func TestUncertainBatch(t *testing.T) {
 	t.Parallel()
 	store := &fakeStore{failAfterWrite: true}
@@ -232,8 +235,8 @@ func TestUncertainBatch(t *testing.T) {
 	}
 }
 
-// Totals are read even if no limited call is pending: a replica started while storage
-// was down learns about the usage of others.
+// TestTotalsAreReadAfterFailure checks that totals are read even if no limited call is
+// pending: a replica started while storage was down learns about the usage of others.
 func TestTotalsAreReadAfterFailure(t *testing.T) {
 	t.Parallel()
 	clock, store := clockAt(t, "2026-11-21T12:00:00Z"), &fakeStore{}
@@ -256,7 +259,8 @@ func TestTotalsAreReadAfterFailure(t *testing.T) {
 	checkAdmitted(t, "afterwards", r.calls(1, "trial", triageEndpoint), 0)
 }
 
-// A call that ends while others are being stored is not lost.
+// TestCallsDuringFlush checks that a call that ends while others are being stored is not
+// lost.
 func TestCallsDuringFlush(t *testing.T) {
 	t.Parallel()
 	store := &fakeStore{}
@@ -272,7 +276,8 @@ func TestCallsDuringFlush(t *testing.T) {
 	checkAdmitted(t, "after two flushes", r.calls(9, "trial", triageEndpoint), 1)
 }
 
-// Totals are read only when they matter.
+// TestTotalsAreReadOnlyForLimitedCalls checks that totals are read only after calls that a
+// limit applies to.
 func TestTotalsAreReadOnlyForLimitedCalls(t *testing.T) {
 	t.Parallel()
 	store := &fakeStore{}
@@ -293,7 +298,8 @@ func TestTotalsAreReadOnlyForLimitedCalls(t *testing.T) {
 	}
 }
 
-// Plan changes take effect immediately, including for earlier calls.
+// TestPlanChangeTakesEffect checks that plan changes take effect immediately, including
+// for earlier calls.
 func TestPlanChangeTakesEffect(t *testing.T) {
 	t.Parallel()
 	r := newReplica(&fakeStore{}, clockAt(t, "2026-11-21T12:00:00Z").now, nil)
@@ -315,8 +321,8 @@ func TestPlanChangeTakesEffect(t *testing.T) {
 	checkAdmitted(t, "with a plan without limits", r.calls(10, "trial", triageEndpoint), 10)
 }
 
-// For any number of concurrent calls and flushes, exactly as many are admitted as the
-// limit allows.
+// TestConcurrentCalls checks that for any number of concurrent calls and flushes,
+// exactly as many are admitted as the limit allows.
 func TestConcurrentCalls(t *testing.T) {
 	t.Parallel()
 	const callers, calls, limit = 8, 400, 1000

@@ -145,9 +145,9 @@ func (s *simulation) updateView(i int) {
 	}
 }
 
-// For any order of calls, failures, flushes and outages on any number of replicas, no
-// call within the limit is rejected, and calls beyond it are admitted only while
-// flushes hide others.
+// TestLimitsHoldAcrossReplicas checks that for any order of calls, failures, flushes and
+// outages on any number of replicas, no call within the limit is rejected, and calls
+// beyond it are admitted only while flushes hide others.
 func TestLimitsHoldAcrossReplicas(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

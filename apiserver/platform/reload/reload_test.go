@@ -128,7 +128,8 @@ func TestPollAppliesStableChanges(t *testing.T) {
 	}
 }
 
-// Missing optional paths are ignored, initially and later.
+// TestOptionalPathsMayBeMissing checks that missing optional paths are ignored,
+// initially and later.
 func TestOptionalPathsMayBeMissing(t *testing.T) {
 	t.Parallel()
 	directory := filepath.Join(t.TempDir(), "later")
@@ -158,7 +159,8 @@ func TestOptionalPathsMayBeMissing(t *testing.T) {
 	}
 }
 
-// A failure of Load is not reported again, and corrected files are applied.
+// TestWatchAfterFailedLoad checks that a failure of Load is not reported again, and
+// corrected files are applied.
 func TestWatchAfterFailedLoad(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

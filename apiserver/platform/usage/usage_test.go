@@ -131,7 +131,8 @@ func TestFlush(t *testing.T) {
 	}
 }
 
-// A day starts and ends exactly on time, even with a cached date.
+// TestCountAcrossMidnight checks that a day starts and ends exactly on time, even with a
+// cached date.
 func TestCountAcrossMidnight(t *testing.T) {
 	t.Parallel()
 	clock := &fakeClock{}
@@ -173,8 +174,8 @@ type storeFunc func(batch Batch) error
 
 func (f storeFunc) AddUsage(_ context.Context, batch Batch) error { return f(batch) }
 
-// While a store is slow, the counts stay buffered. A batch that it did not accept is
-// sent again unchanged, before any other.
+// TestBufferedDuringFlush checks that while a store is slow, the counts stay buffered. A
+// batch that it did not accept is sent again unchanged, before any other.
 func TestBufferedDuringFlush(t *testing.T) {
 	t.Parallel()
 	clock := &fakeClock{}
@@ -202,7 +203,8 @@ func TestBufferedDuringFlush(t *testing.T) {
 	}
 }
 
-// A store that accepted a batch but returned an error does not count it twice.
+// TestFlushRetryCountsOnce checks that a store that accepted a batch but returned an
+// error does not count it twice.
 func TestFlushRetryCountsOnce(t *testing.T) {
 	t.Parallel()
 	clock, store := &fakeClock{}, &fakeStore{err: errors.New("server did not respond in time"), failAfterWrite: true}
@@ -277,7 +279,8 @@ func TestPastDaysAreRemoved(t *testing.T) {
 	}
 }
 
-// For any order of calls, failures and flushes, every call is counted exactly once.
+// TestCountsAreExactlyOnce checks that for any order of calls, failures and flushes,
+// every call is counted exactly once.
 func TestCountsAreExactlyOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -398,8 +401,8 @@ func (s *slowStore) AddUsage(ctx context.Context, batch Batch) error {
 	}
 }
 
-// Shutdown does not abort a flush in progress, but a hanging store does not block it
-// forever.
+// TestRunFlushesOnShutdown checks that shutdown does not abort a flush in progress, but
+// a hanging store does not block it forever.
 func TestRunFlushesOnShutdown(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -113,8 +113,8 @@ func (c *testConn) isClosed() bool {
 	return err != nil && (!errors.As(err, &netErr) || !netErr.Timeout())
 }
 
-// A client that opens all connections and stays silent neither locks out nor disturbs
-// authenticated clients.
+// TestUnauthenticatedConnectionsAreEvictedFirst checks that a client that opens all
+// connections and stays silent neither locks out nor disturbs authenticated clients.
 func TestUnauthenticatedConnectionsAreEvictedFirst(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, 4)
@@ -146,8 +146,8 @@ func TestUnauthenticatedConnectionsAreEvictedFirst(t *testing.T) {
 	}
 }
 
-// Among authenticated connections, the one idle longest is evicted; if all are active, the
-// new one is.
+// TestIdleAuthenticatedConnectionIsEvicted checks that among authenticated connections,
+// the one idle longest is evicted; if all are active, the new one is.
 func TestIdleAuthenticatedConnectionIsEvicted(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, 2)
@@ -178,8 +178,8 @@ func TestIdleAuthenticatedConnectionIsEvicted(t *testing.T) {
 	}
 }
 
-// The number of tracked connections never exceeds the limit, and active authenticated
-// connections stay open.
+// TestLimiterInvariants checks that the number of tracked connections never exceeds the
+// limit, and active authenticated connections stay open.
 func TestLimiterInvariants(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

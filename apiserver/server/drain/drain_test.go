@@ -100,8 +100,8 @@ func newClient(t *testing.T, server *testServer, dials *atomic.Int64) *http.Clie
 	return &http.Client{Transport: transport}
 }
 
-// Clients that send one request at a time and cannot retry lose none of them during a drain,
-// however large the responses.
+// TestDrainLosesNoRequests checks that clients that send one request at a time and
+// cannot retry lose none of them during a drain, however large the responses.
 func TestDrainLosesNoRequests(t *testing.T) {
 	t.Parallel()
 	server, connections := startServer(t, echoHandler)
@@ -140,9 +140,9 @@ func TestDrainLosesNoRequests(t *testing.T) {
 	shutdownConnections(t, connections)
 }
 
-// The same with many requests in flight on one connection. A Go client that receives GOAWAY
-// while it starts a request sends it elsewhere, which requires a body that can be re-read;
-// requests already started are served.
+// TestDrainWithManyStreams checks that no request is lost with many requests in flight on one
+// connection. A Go client that receives GOAWAY while it starts a request retries it on another
+// connection, which requires a body that can be re-read; requests already started are served.
 func TestDrainWithManyStreams(t *testing.T) {
 	t.Parallel()
 	server, connections := startServer(t, echoHandler)
@@ -266,8 +266,9 @@ func (f *http2Client) expect(want ...string) {
 	}
 }
 
-// Each connection, whether opened before or after Drain, receives GOAWAY with the next response
-// and not earlier, remains in service, and is closed only by Shutdown.
+// TestDrainSendsGoAwayOnce checks that each connection, whether opened before or after
+// Drain, receives GOAWAY with the next response and not earlier, remains in service, and
+// is closed only by Shutdown.
 func TestDrainSendsGoAwayOnce(t *testing.T) {
 	t.Parallel()
 	server, connections := startServer(t, echoHandler)
@@ -293,7 +294,8 @@ func TestDrainSendsGoAwayOnce(t *testing.T) {
 	}
 }
 
-// A request in flight during the drain is served to its end.
+// TestDrainDuringResponse checks that a request in flight during the drain is served to
+// its end.
 func TestDrainDuringResponse(t *testing.T) {
 	t.Parallel()
 	started, finish := make(chan struct{}), make(chan struct{})
@@ -314,7 +316,7 @@ func TestDrainDuringResponse(t *testing.T) {
 	client.expect("response")
 }
 
-// Frame tracking works wherever writes split frames.
+// TestTrackFrames checks that frame tracking works wherever writes split frames.
 func TestTrackFrames(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -366,7 +368,8 @@ func TestHTTP1IsUnaffected(t *testing.T) {
 	}
 }
 
-// A client that speaks plain HTTP gets an error message; any other protocol gets none.
+// TestPlainHTTPIsRejected checks that a client that speaks plain HTTP gets an error
+// message; any other protocol gets none.
 func TestPlainHTTPIsRejected(t *testing.T) {
 	t.Parallel()
 	server, _ := startServer(t, echoHandler)
@@ -391,7 +394,8 @@ func TestPlainHTTPIsRejected(t *testing.T) {
 	}
 }
 
-// A connection whose handshake ends after Shutdown began does not delay it.
+// TestShutdownDuringHandshake checks that a connection whose handshake ends after Shutdown
+// started does not delay Shutdown.
 func TestShutdownDuringHandshake(t *testing.T) {
 	t.Parallel()
 	server, connections := startServer(t, echoHandler)
