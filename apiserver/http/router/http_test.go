@@ -444,9 +444,9 @@ func TestAccessLog(t *testing.T) {
 		got = append(got, l)
 	}
 	want := []line{
-		{"request", "first", "POST /v3/diagnosis", "portal", "HTTP/1.1", 400, 0},
-		{"request", "second", "GET /v3/concepts/{id}", "", "HTTP/1.1", 403, 0},
-		{"request", "third", "", "", "HTTP/1.1", 404, 0},
+		{"handled request", "first", "POST /v3/diagnosis", "portal", "HTTP/1.1", 400, 0},
+		{"handled request", "second", "GET /v3/concepts/{id}", "", "HTTP/1.1", 403, 0},
+		{"handled request", "third", "", "", "HTTP/1.1", 404, 0},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
