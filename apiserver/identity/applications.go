@@ -45,16 +45,16 @@ type Applications struct {
 	byID atomic.Pointer[map[string]registeredApplication]
 }
 
-// registeredApplication is an application with digests of its keys, so that keys can be
-// compared in constant time and are not held in memory. Unused digests are zero, which
-// matches no key.
+// registeredApplication is an application with digests of its keys. Comparing digests takes
+// constant time and avoids holding keys in memory. Unused digests are zero, which no key
+// matches.
 type registeredApplication struct {
 	Application
 	keyDigests [configv1alpha1.MaxApplicationKeys][sha256.Size]byte
 }
 
-// matchesKey reports whether a digest belongs to one of the application's keys. It
-// always compares all of them, to run in constant time.
+// matchesKey reports whether a digest belongs to one of the application's keys. It always
+// compares every key, to run in constant time.
 func (r registeredApplication) matchesKey(digest [sha256.Size]byte) bool {
 	matches := 0
 	for _, known := range r.keyDigests {
@@ -65,41 +65,41 @@ func (r registeredApplication) matchesKey(digest [sha256.Size]byte) bool {
 
 // NewApplications returns a fixed set of applications.
 func NewApplications(credentials ...Credential) (*Applications, error) {
-	named := map[string]Credential{}
+	byName := map[string]Credential{}
 	for i, credential := range credentials {
-		named[fmt.Sprintf("credential %d", i)] = credential
+		byName[fmt.Sprintf("credential %d", i)] = credential
 	}
-	set, err := indexApplications(named)
+	byID, err := indexApplications(byName)
 	if err != nil {
 		return nil, err
 	}
 	var applications Applications
-	applications.byID.Store(&set)
+	applications.byID.Store(&byID)
 	return &applications, nil
 }
 
-// LoadApplications loads the applications from a directory with one file of
-// ApplicationCredentials per application. A directory without such files means no applications. The returned
-// source, already loaded, keeps the applications up to date while it is watched; if
-// anything in the directory is invalid, the previous applications stay in effect.
+// LoadApplications loads the applications from a directory with one ApplicationCredentials
+// file per application. An empty directory yields no applications. The returned source,
+// already loaded, keeps the applications up to date while it is watched; if anything in the
+// directory is invalid, the previous applications stay in effect.
 func LoadApplications(dir string) (*Applications, *reload.Source, error) {
 	var applications Applications
 	source := &reload.Source{Name: "credentials", Paths: []string{dir}, Apply: func(files reload.Files) error {
-		set, err := parseCredentials(files)
+		byID, err := parseCredentials(files)
 		if err == nil {
-			applications.byID.Store(&set)
+			applications.byID.Store(&byID)
 		}
 		return err
 	}}
 	return &applications, source, source.Load()
 }
 
-// KeyDigests returns the digests of the keys of each application. Digests identify keys
-// and do not authenticate, but they would confirm a correct guess of a weak key.
+// KeyDigests returns the key digests of each application. A digest does not authenticate, but
+// it would confirm a correct guess of a weak key.
 func (a *Applications) KeyDigests() map[string][][]byte {
 	digests := map[string][][]byte{}
-	for id, known := range *a.byID.Load() {
-		for _, digest := range known.keyDigests {
+	for id, application := range *a.byID.Load() {
+		for _, digest := range application.keyDigests {
 			if digest != [sha256.Size]byte{} {
 				digests[id] = append(digests[id], slices.Clone(digest[:]))
 			}
@@ -111,7 +111,7 @@ func (a *Applications) KeyDigests() map[string][][]byte {
 // Authenticate returns the application with this id and key. Its timing does not reveal
 // whether the id or the key was wrong.
 func (a *Applications) Authenticate(id, key string) (Application, bool) {
-	application, exists := (*a.byID.Load())[id] // if absent, its zero digests match no key
+	application, exists := (*a.byID.Load())[id] // a missing application has zero digests, which match no key
 	if matches := application.matchesKey(sha256.Sum256([]byte(key))); !exists || !matches {
 		return Application{}, false
 	}
@@ -149,7 +149,7 @@ func parseCredential(file []byte) (Credential, error) {
 	return Credential{ID: c.ID, Key: c.Key, Keys: c.Keys, Scopes: convertSlice[Scope](c.Scopes), Plan: c.Plan, DevMode: c.DevMode}, nil
 }
 
-// convertSlice converts a slice of one string type to another. It keeps nil.
+// convertSlice converts a slice of one string type to another. It preserves nil.
 func convertSlice[To, From ~string](values []From) []To {
 	if values == nil {
 		return nil
@@ -161,40 +161,40 @@ func convertSlice[To, From ~string](values []From) []To {
 	return converted
 }
 
-// indexApplications validates the credentials and returns the applications by id. The
-// map keys name the credentials in errors.
+// indexApplications validates credentials and returns the applications by id. The map keys
+// identify the credentials in errors.
 func indexApplications(credentials map[string]Credential) (map[string]registeredApplication, error) {
-	set, origin := map[string]registeredApplication{}, map[string]string{}
+	byID, sources := map[string]registeredApplication{}, map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(credentials)) {
 		application, err := validateCredential(credentials[name])
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		if other, taken := origin[application.ID]; taken {
-			return nil, fmt.Errorf("%s: the id %q is also used in %s; application ids must be unique", name, application.ID, other)
+		if otherName, exists := sources[application.ID]; exists {
+			return nil, fmt.Errorf("%s: duplicate application id %q, already used in %s", name, application.ID, otherName)
 		}
-		set[application.ID], origin[application.ID] = application, name
+		byID[application.ID], sources[application.ID] = application, name
 	}
-	return set, nil
+	return byID, nil
 }
 
 func validateCredential(credential Credential) (registeredApplication, error) {
-	written := configv1alpha1.ApplicationCredentials{
+	resource := configv1alpha1.ApplicationCredentials{
 		ID: credential.ID, Key: credential.Key, Keys: credential.Keys, Scopes: convertSlice[string](credential.Scopes),
 		Plan: credential.Plan, DevMode: credential.DevMode,
 	}
-	if err := written.Validate(); err != nil {
+	if err := resource.Validate(); err != nil {
 		return registeredApplication{}, err
 	}
-	allowed, err := normalizeScopes(credential.Scopes)
+	scopes, err := normalizeScopes(credential.Scopes)
 	if err != nil {
 		return registeredApplication{}, err
 	}
-	known := registeredApplication{
-		Application: Application{ID: credential.ID, Scopes: allowed, Plan: credential.Plan, DevMode: credential.DevMode},
+	application := registeredApplication{
+		Application: Application{ID: credential.ID, Scopes: scopes, Plan: credential.Plan, DevMode: credential.DevMode},
 	}
-	for i, key := range written.AllKeys() {
-		known.keyDigests[i] = sha256.Sum256([]byte(key))
+	for i, key := range resource.AllKeys() {
+		application.keyDigests[i] = sha256.Sum256([]byte(key))
 	}
-	return known, nil
+	return application, nil
 }

@@ -72,16 +72,16 @@ func TestAuthenticate(t *testing.T) {
 		got, ok := applications.Authenticate(test.id, test.key)
 		switch {
 		case test.want == nil && (ok || got.ID != "" || got.Scopes != nil):
-			t.Errorf("%q with %.20q was let in as %v", test.id, test.key, got)
+			t.Errorf("Authenticate(%q, %.20q) = %v, want rejection", test.id, test.key, got)
 		case test.want != nil && (!ok || cmp.Diff(*test.want, got) != ""):
-			t.Errorf("%q with %q: got %v, %v, want %v", test.id, test.key, got, ok, test.want)
+			t.Errorf("Authenticate(%q, %q) = %v, %v; want %v", test.id, test.key, got, ok, test.want)
 		}
 	}
 	if got, ok := applications.Lookup("portal"); !ok || cmp.Diff(portal, got) != "" {
-		t.Errorf("Lookup: got %v, %v", got, ok)
+		t.Errorf("Lookup returned %v, %v", got, ok)
 	}
 	if got, ok := applications.Lookup("unknown"); ok {
-		t.Errorf("Lookup: got %v", got)
+		t.Errorf("Lookup of an unknown application returned %v", got)
 	}
 }
 
@@ -101,16 +101,16 @@ func TestAuthenticateProperty(t *testing.T) {
 			t.Fatal(err)
 		}
 		id, key := text.Draw(t, "id"), text.Draw(t, "key")
-		if len(keys) > 0 && rapid.Bool().Draw(t, "an id that exists") {
+		if len(keys) > 0 && rapid.Bool().Draw(t, "id exists") {
 			id = rapid.SampledFrom(slices.Sorted(maps.Keys(keys))).Draw(t, "which")
 		}
 		want, exists := keys[id]
 		if _, ok := applications.Authenticate(id, key); ok != (exists && slices.Contains(want, key)) {
-			t.Fatalf("%q with %q: %v", id, key, ok)
+			t.Fatalf("Authenticate(%q, %q) = %v", id, key, ok)
 		}
-		for _, own := range want {
-			if _, ok := applications.Authenticate(id, own); !ok {
-				t.Fatalf("%q with a key of its own: %v", id, ok)
+		for _, validKey := range want {
+			if _, ok := applications.Authenticate(id, validKey); !ok {
+				t.Fatalf("Authenticate(%q) with a valid key = %v", id, ok)
 			}
 		}
 	})
@@ -145,7 +145,7 @@ func TestLoadApplicationsErrors(t *testing.T) {
 		"space in key":       {`{"id": "portal", "key": "` + secret + ` ", "scopes": []}`, "the key and each additional key must be"},
 		"key not ASCII":      {`{"id": "portal", "key": "` + secret + `é", "scopes": []}`, "the key and each additional key must be"},
 		"long key":           {`{"id": "portal", "key": "` + strings.Repeat(secret, 74) + `", "scopes": []}`, "must be 1 to 512"},
-		"twice the same id":  {strings.ReplaceAll(portalJSON, "portal-key", secret), "other.json: the id \"portal\" is also used in"},
+		"twice the same id":  {strings.ReplaceAll(portalJSON, "portal-key", secret), "other.json: duplicate application id \"portal\", already used in"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -156,18 +156,18 @@ func TestLoadApplicationsErrors(t *testing.T) {
 			}
 			_, _, err := LoadApplications(dir)
 			if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "other.json") {
-				t.Fatalf("got error %v, want one with %q and the file", err, test.want)
+				t.Fatalf("got error %v, want one containing %q and the file name", err, test.want)
 			}
 			if strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), "1234567") {
-				t.Errorf("the error %q tells the key", err)
+				t.Errorf("error %q reveals the key", err)
 			}
 		})
 	}
 	if _, _, err := LoadApplications(filepath.Join(t.TempDir(), "missing")); err == nil {
-		t.Error("a missing directory is no error")
+		t.Error("want an error for a missing directory")
 	}
 	if _, err := NewApplications(Credential{ID: "portal", Key: "k"}); err == nil {
-		t.Error("a credential without scopes is no error")
+		t.Error("want an error for a credential without scopes")
 	}
 }
 
@@ -178,7 +178,7 @@ func TestLoadApplicationsFromEmptyDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got, ok := applications.Authenticate("", ""); ok {
-		t.Errorf("%v was let in", got)
+		t.Errorf("authenticated as %v without an application", got)
 	}
 }
 
@@ -191,7 +191,7 @@ func TestApplicationKeysAreNotPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text := fmt.Sprintf("%+v %#v", applications.byID.Load(), *applications.byID.Load()); strings.Contains(text, "hunter2") {
-		t.Error("the key is kept")
+		t.Error("want formatted applications to omit keys")
 	}
 }
 
@@ -225,7 +225,7 @@ func TestApplicationsAreReloaded(t *testing.T) {
 			{"as it was", nil, []string{"portal portal-key"}, []string{"kiosk kiosk-key"}},
 			{"one more", map[string]string{"portal.json": portalJSON, "kiosk.json": kiosk}, []string{"portal portal-key", "kiosk kiosk-key"}, nil},
 			{"rotated", map[string]string{"portal.json": key("new"), "kiosk.json": kiosk}, []string{"portal new", "kiosk kiosk-key"}, []string{"portal portal-key"}},
-			{"rubbish", map[string]string{"portal.json": key("newer"), "kiosk.json": "{"}, []string{"portal new", "kiosk kiosk-key"}, []string{"portal newer"}},
+			{"garbage", map[string]string{"portal.json": key("newer"), "kiosk.json": "{"}, []string{"portal new", "kiosk kiosk-key"}, []string{"portal newer"}},
 			{"repaired", map[string]string{"portal.json": key("newer")}, []string{"portal newer"}, []string{"portal new", "kiosk kiosk-key"}},
 			{"none", map[string]string{}, nil, []string{"portal newer", "kiosk kiosk-key"}},
 		} {
@@ -236,13 +236,13 @@ func TestApplicationsAreReloaded(t *testing.T) {
 			for _, pair := range step.allowed {
 				id, key, _ := strings.Cut(pair, " ")
 				if _, ok := applications.Authenticate(id, key); !ok {
-					t.Errorf("%s: %s is refused", step.what, pair)
+					t.Errorf("%s: %s was rejected, want accepted", step.what, pair)
 				}
 			}
 			for _, pair := range step.refused {
 				id, key, _ := strings.Cut(pair, " ")
 				if _, ok := applications.Authenticate(id, key); ok {
-					t.Errorf("%s: %s is let in", step.what, pair)
+					t.Errorf("%s: %s was accepted, want rejected", step.what, pair)
 				}
 			}
 		}
@@ -259,24 +259,24 @@ func TestApplicationsAreReloaded(t *testing.T) {
 // the kubelet.
 func swapVolume(t *testing.T, volume string, files map[string]string) {
 	t.Helper()
-	fresh, err := os.MkdirTemp(volume, "..")
+	newDir, err := os.MkdirTemp(volume, "..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFiles(t, fresh, files)
+	writeFiles(t, newDir, files)
 	link := filepath.Join(volume, "..data_new")
-	if err := os.Symlink(filepath.Base(fresh), link); err != nil {
+	if err := os.Symlink(filepath.Base(newDir), link); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(link, filepath.Join(volume, "..data")); err != nil {
 		t.Fatal(err)
 	}
-	present, err := filepath.Glob(filepath.Join(volume, "*.*"))
+	existing, err := filepath.Glob(filepath.Join(volume, "*.*"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range present {
-		if _, wanted := files[filepath.Base(path)]; !wanted && !strings.HasPrefix(filepath.Base(path), "..") {
+	for _, path := range existing {
+		if _, keep := files[filepath.Base(path)]; !keep && !strings.HasPrefix(filepath.Base(path), "..") {
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}
@@ -289,8 +289,8 @@ func swapVolume(t *testing.T, volume string, files map[string]string) {
 	}
 }
 
-// FuzzCredentialFile checks that no file causes a panic and that accepted files match
-// what a JSON parser reads.
+// FuzzCredentialFile checks that no file causes a panic and that accepted files match the
+// result of a JSON parser.
 func FuzzCredentialFile(f *testing.F) {
 	for _, seed := range []string{portalJSON, `{}`, `{"id":1}`, `[]`, "null", `{"id":"a","key":"b","scopes":[]}`, "\ufeff{}", `{"scopes":["x"]}`} {
 		f.Add([]byte(seed))
@@ -305,15 +305,15 @@ func FuzzCredentialFile(f *testing.F) {
 			Scopes  []Scope
 		}
 		if err := json.Unmarshal([]byte(strings.TrimPrefix(string(content), "\ufeff")), &plain); err != nil {
-			t.Fatalf("%q was accepted and is not JSON: %v", content, err)
+			t.Fatalf("%q was accepted but is not JSON: %v", content, err)
 		}
 		application, exists := set[plain.ID]
 		if len(set) != 1 || !exists || strings.ContainsAny(plain.ID, ": \n") || plain.Key == "" {
-			t.Fatalf("%q was read as %v", content, set)
+			t.Fatalf("%q was parsed as %v", content, set)
 		}
 		for _, scope := range application.Scopes {
 			if !slices.Contains(plain.Scopes, scope) {
-				t.Fatalf("%q gives the scope %s", content, scope)
+				t.Fatalf("%q yields unknown scope %s", content, scope)
 			}
 		}
 	})

@@ -11,10 +11,10 @@ import (
 // InterviewTokenLifetime is how long an interview token is valid.
 const InterviewTokenLifetime = 24 * time.Hour
 
-// interviewTokenKind describes interview tokens, about 450 bytes each.
-var interviewTokenKind = tokenKind{name: "the interview token", typ: "interview+jwt", maxSize: 2 << 10}
+// interviewTokenKind is the kind of interview tokens, which take about 450 bytes each.
+var interviewTokenKind = tokenKind{name: "interview token", typ: "interview+jwt", maxSize: 2 << 10}
 
-// interviewClaims are the claims of an interview token: the release that ran the
+// interviewClaims are the claims of an interview token. They name the release that ran the
 // interview, whose conditions the bearer may read.
 type interviewClaims struct {
 	jwt.RegisteredClaims
@@ -24,12 +24,12 @@ type interviewClaims struct {
 
 // IssueInterviewToken issues a token for an interview run with a release. It is valid
 // for InterviewTokenLifetime.
-func (a *TokenIssuer) IssueInterviewToken(modelID, version string) (token string, err error) {
-	now := a.now()
-	return a.SigningKeys.sign(interviewTokenKind, now, interviewClaims{
+func (i *TokenIssuer) IssueInterviewToken(modelID, version string) (token string, err error) {
+	now := i.now()
+	return i.SigningKeys.sign(interviewTokenKind, now, interviewClaims{
 		RegisteredClaims: jwt.RegisteredClaims{
-			Issuer:    a.issuer(),
-			Audience:  jwt.ClaimStrings{a.interviewAudience()},
+			Issuer:    i.issuer(),
+			Audience:  jwt.ClaimStrings{i.interviewAudience()},
 			IssuedAt:  jwt.NewNumericDate(now),
 			ExpiresAt: jwt.NewNumericDate(now.Add(InterviewTokenLifetime)),
 		},
@@ -40,17 +40,17 @@ func (a *TokenIssuer) IssueInterviewToken(modelID, version string) (token string
 
 // VerifyInterviewToken returns the release that ran the interview. All errors are
 // *InvalidTokenError.
-func (a *TokenIssuer) VerifyInterviewToken(token string) (modelID, version string, err error) {
-	var said interviewClaims
-	if err := a.SigningKeys.verify(interviewTokenKind, token, a.interviewAudience(), a.now(), &said); err != nil {
+func (i *TokenIssuer) VerifyInterviewToken(token string) (modelID, version string, err error) {
+	var claims interviewClaims
+	if err := i.SigningKeys.verify(interviewTokenKind, token, i.interviewAudience(), i.now(), &claims); err != nil {
 		return "", "", err
 	}
-	if said.ModelID == "" || said.ModelVersion == "" {
-		return "", "", interviewTokenKind.invalidError("does not name a model release")
+	if claims.ModelID == "" || claims.ModelVersion == "" {
+		return "", "", interviewTokenKind.invalidError("missing model release")
 	}
-	return said.ModelID, said.ModelVersion, nil
+	return claims.ModelID, claims.ModelVersion, nil
 }
 
-// interviewAudience returns the audience of interview tokens. Instance ids contain no
-// slash, so it differs from every access token's audience.
-func (a *TokenIssuer) interviewAudience() string { return a.InstanceID + "/interviews" }
+// interviewAudience returns the audience of interview tokens. Instance ids contain no slash,
+// so it differs from the audience of any access token.
+func (i *TokenIssuer) interviewAudience() string { return i.InstanceID + "/interviews" }

@@ -16,9 +16,9 @@ import (
 
 const version = "2026-11-21T00:00:00Z"
 
-func issueInterviewToken(t testing.TB, authority *TokenIssuer) string {
+func issueInterviewToken(t testing.TB, issuer *TokenIssuer) string {
 	t.Helper()
-	token, err := authority.IssueInterviewToken("service-en", version)
+	token, err := issuer.IssueInterviewToken("service-en", version)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,10 +27,10 @@ func issueInterviewToken(t testing.TB, authority *TokenIssuer) string {
 
 func TestInterviewToken(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
-	token := issueInterviewToken(t, authority)
+	issuer := newTokenIssuer(t)
+	token := issueInterviewToken(t, issuer)
 	header, claims := decodeToken(t, token)
-	wantHeader := map[string]any{"alg": "EdDSA", "typ": "interview+jwt", "kid": authority.SigningKeys.PublicKeys()[0].ID}
+	wantHeader := map[string]any{"alg": "EdDSA", "typ": "interview+jwt", "kid": issuer.SigningKeys.PublicKeys()[0].ID}
 	if diff := cmp.Diff(wantHeader, header); diff != "" {
 		t.Errorf("header (-want +got)\n%s", diff)
 	}
@@ -42,24 +42,24 @@ func TestInterviewToken(t *testing.T) {
 	if diff := cmp.Diff(wantClaims, claims); diff != "" {
 		t.Errorf("claims (-want +got)\n%s", diff)
 	}
-	model, read, err := authority.VerifyInterviewToken(token)
-	if err != nil || model != "service-en" || read != version {
-		t.Errorf("read %q, %q, %v", model, read, err)
+	model, version, err := issuer.VerifyInterviewToken(token)
+	if err != nil || model != "service-en" || version != version {
+		t.Errorf("VerifyInterviewToken returned %q, %q, %v", model, version, err)
 	}
 	if len(token) > interviewTokenKind.maxSize/4 {
-		t.Errorf("a token has %d bytes, and %d are read", len(token), interviewTokenKind.maxSize)
+		t.Errorf("token has %d bytes, exceeding the maximum of %d", len(token), interviewTokenKind.maxSize)
 	}
 }
 
 // TestInterviewTokenExpires checks that a token is valid for exactly one day.
 func TestInterviewTokenExpires(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
-	token := issueInterviewToken(t, authority)
-	for after, good := range map[time.Duration]bool{0: true, time.Hour: true, 24*time.Hour - time.Second: true, 24 * time.Hour: false, 1000 * time.Hour: false} {
-		authority.Now = func() time.Time { return now.Add(after) }
-		_, _, err := authority.VerifyInterviewToken(token)
-		if (err == nil) != good || err != nil && !strings.Contains(err.Error(), "the interview token has expired") {
+	issuer := newTokenIssuer(t)
+	token := issueInterviewToken(t, issuer)
+	for after, valid := range map[time.Duration]bool{0: true, time.Hour: true, 24*time.Hour - time.Second: true, 24 * time.Hour: false, 1000 * time.Hour: false} {
+		issuer.Now = func() time.Time { return now.Add(after) }
+		_, _, err := issuer.VerifyInterviewToken(token)
+		if (err == nil) != valid || err != nil && !strings.Contains(err.Error(), "token has expired") {
 			t.Errorf("after %v: %v", after, err)
 		}
 	}
@@ -67,21 +67,21 @@ func TestInterviewTokenExpires(t *testing.T) {
 
 func TestVerifyInterviewTokenErrors(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
-	good := issueInterviewToken(t, authority)
-	access, err := authority.IssueToken(portalRequest())
+	issuer := newTokenIssuer(t)
+	validToken := issueInterviewToken(t, issuer)
+	access, err := issuer.IssueToken(portalRequest())
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := *authority
+	other := *issuer
 	other.InstanceID = "other"
-	pieces, key := strings.Split(good, "."), authority.SigningKeys.ring.Load().signingKeyAt(now)
-	_, strange, err := ed25519.GenerateKey(rand.Reader)
+	parts, key := strings.Split(validToken, "."), issuer.SigningKeys.ring.Load().signingKeyAt(now)
+	_, foreignKey, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	header := map[string]any{"typ": "interview+jwt", "kid": key.id}
-	said := func(changes jwt.MapClaims) jwt.MapClaims {
+	newClaims := func(changes jwt.MapClaims) jwt.MapClaims {
 		claims := jwt.MapClaims{"aud": "acme/interviews", "exp": now.Unix() + 60, "model": "service-en", "version": version}
 		for name, value := range changes {
 			claims[name] = value
@@ -89,37 +89,37 @@ func TestVerifyInterviewTokenErrors(t *testing.T) {
 		return claims
 	}
 	signed := func(changes jwt.MapClaims) string {
-		return forgeToken(t, jwt.SigningMethodEdDSA, key.key, header, said(changes))
+		return forgeToken(t, jwt.SigningMethodEdDSA, key.key, header, newClaims(changes))
 	}
-	if _, _, err := authority.VerifyInterviewToken(signed(nil)); err != nil {
-		t.Fatalf("what is changed below is not good to begin with: %v", err)
+	if _, _, err := issuer.VerifyInterviewToken(signed(nil)); err != nil {
+		t.Fatalf("verifying the unmodified token: %v", err)
 	}
 	for name, test := range map[string]struct{ token, want string }{
-		"empty":                       {"", "is not a JWT"},
-		"rubbish":                     {"hunter2", "is not a JWT"},
-		"no signature":                {pieces[0] + "." + pieces[1] + ".", "was not signed by this instance"},
-		"other claims":                {pieces[0] + "." + strings.Split(signed(nil), ".")[1] + "." + pieces[2], "was not signed by this instance"},
-		"strange key":                 {forgeToken(t, jwt.SigningMethodEdDSA, strange, header, said(nil)), "was not signed by this instance"},
-		"no algorithm":                {forgeToken(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, header, said(nil)), "was not signed by this instance"},
-		"an access token":             {access, "has the wrong token type"},
-		"of another instance":         {issueInterviewToken(t, &other), "was issued for another instance"},
-		"for calling":                 {signed(jwt.MapClaims{"aud": "acme"}), "was issued for another instance"},
-		"no expiry":                   {signed(jwt.MapClaims{"exp": nil}), "lacks a required claim"},
-		"no model":                    {signed(jwt.MapClaims{"model": ""}), "does not name a model release"},
-		"no version":                  {signed(jwt.MapClaims{"version": nil}), "does not name a model release"},
-		"model a number":              {signed(jwt.MapClaims{"model": 1}), "is not a JWT"},
-		"long":                        {strings.Repeat("a", 2049), "is longer than 2048 bytes"},
-		"long and otherwise as it is": {good + "." + strings.Repeat("a", 2048), "is longer than 2048 bytes"},
+		"empty":                       {"", "not a JWT"},
+		"garbage":                     {"hunter2", "not a JWT"},
+		"no signature":                {parts[0] + "." + parts[1] + ".", "signature verification failed"},
+		"other claims":                {parts[0] + "." + strings.Split(signed(nil), ".")[1] + "." + parts[2], "signature verification failed"},
+		"foreign key":                 {forgeToken(t, jwt.SigningMethodEdDSA, foreignKey, header, newClaims(nil)), "signature verification failed"},
+		"no algorithm":                {forgeToken(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, header, newClaims(nil)), "signature verification failed"},
+		"an access token":             {access, "wrong token type"},
+		"of another instance":         {issueInterviewToken(t, &other), "issued for another instance"},
+		"for calling":                 {signed(jwt.MapClaims{"aud": "acme"}), "issued for another instance"},
+		"no expiry":                   {signed(jwt.MapClaims{"exp": nil}), "missing required claim"},
+		"no model":                    {signed(jwt.MapClaims{"model": ""}), "missing model release"},
+		"no version":                  {signed(jwt.MapClaims{"version": nil}), "missing model release"},
+		"model a number":              {signed(jwt.MapClaims{"model": 1}), "not a JWT"},
+		"long":                        {strings.Repeat("a", 2049), "token exceeds 2048 bytes"},
+		"long and otherwise as it is": {validToken + "." + strings.Repeat("a", 2048), "token exceeds 2048 bytes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			model, read, err := authority.VerifyInterviewToken(test.token)
+			model, version, err := issuer.VerifyInterviewToken(test.token)
 			var invalid *InvalidTokenError
-			if !errors.As(err, &invalid) || !strings.HasPrefix(err.Error(), "the interview token ") || !strings.Contains(err.Error(), test.want) || model+read != "" {
-				t.Errorf("got %q, %q and error %v, want one with %q", model, read, err, test.want)
+			if !errors.As(err, &invalid) || !strings.HasPrefix(err.Error(), "invalid interview token: ") || !strings.Contains(err.Error(), test.want) || model+version != "" {
+				t.Errorf("got %q, %q and error %v, want an error containing %q", model, version, err, test.want)
 			}
 			if err != nil && strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("the error %q repeats the token", err)
+				t.Errorf("error %q reveals the token", err)
 			}
 		})
 	}
@@ -129,19 +129,19 @@ func TestVerifyInterviewTokenErrors(t *testing.T) {
 // authenticates a caller, whatever its claims.
 func TestInterviewTokenIsRejectedAsAccessToken(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
-	key := authority.SigningKeys.ring.Load().signingKeyAt(now)
+	issuer := newTokenIssuer(t)
+	key := issuer.SigningKeys.ring.Load().signingKeyAt(now)
 	claims := jwt.MapClaims{
 		"aud": []string{"acme", "acme/interviews"}, "exp": now.Unix() + 60, "sub": "portal", "scope": "config:read",
 		"model": "service-en", "version": version,
 	}
-	both := forgeToken(t, jwt.SigningMethodEdDSA, key.key, map[string]any{"typ": "interview+jwt", "kid": key.id}, claims)
-	for name, token := range map[string]string{"as issued": issueInterviewToken(t, authority), "with the claims of both": both} {
-		if _, _, err := authority.VerifyInterviewToken(token); err != nil {
-			t.Errorf("%s: not even an interview token: %v", name, err)
+	hybrid := forgeToken(t, jwt.SigningMethodEdDSA, key.key, map[string]any{"typ": "interview+jwt", "kid": key.id}, claims)
+	for name, token := range map[string]string{"unmodified": issueInterviewToken(t, issuer), "claims of both kinds": hybrid} {
+		if _, _, err := issuer.VerifyInterviewToken(token); err != nil {
+			t.Errorf("%s: verifying interview token: %v", name, err)
 		}
-		if caller, err := authority.VerifyAccessToken(token); err == nil {
-			t.Errorf("%s: let in as %v", name, caller)
+		if caller, err := issuer.VerifyAccessToken(token); err == nil {
+			t.Errorf("%s: accepted as an access token of %v", name, caller)
 		}
 	}
 }
@@ -150,58 +150,58 @@ func TestInterviewTokenIsRejectedAsAccessToken(t *testing.T) {
 // key exists.
 func TestInterviewTokensDuringKeyRotation(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
+	issuer := newTokenIssuer(t)
 	older, _ := newKeyPEM(t)
 	newer, _ := newKeyPEM(t)
 	dir := t.TempDir()
-	open := func(files map[string]string) {
+	loadKeys := func(files map[string]string) {
 		t.Helper()
 		writeFiles(t, dir, files)
 		keys, _, err := LoadSigningKeys(dir)
 		if err != nil {
 			t.Fatal(err)
 		}
-		authority.SigningKeys = keys
+		issuer.SigningKeys = keys
 	}
-	open(map[string]string{"a.pem": older})
-	first := issueInterviewToken(t, authority)
-	open(map[string]string{"b.pem": newer})
-	second := issueInterviewToken(t, authority)
-	verify := func(when string, token string, good bool) {
+	loadKeys(map[string]string{"a.pem": older})
+	first := issueInterviewToken(t, issuer)
+	loadKeys(map[string]string{"b.pem": newer})
+	second := issueInterviewToken(t, issuer)
+	verify := func(when string, token string, valid bool) {
 		t.Helper()
-		if _, _, err := authority.VerifyInterviewToken(token); (err == nil) != good {
+		if _, _, err := issuer.VerifyInterviewToken(token); (err == nil) != valid {
 			t.Errorf("%s: %v", when, err)
 		}
 	}
-	verify("the older key while rotating", first, true)
-	verify("the newer key while rotating", second, true)
+	verify("older key during rotation", first, true)
+	verify("newer key during rotation", second, true)
 	dir = t.TempDir()
-	open(map[string]string{"b.pem": newer})
-	verify("the older key after it", first, false)
-	verify("the newer key after it", second, true)
+	loadKeys(map[string]string{"b.pem": newer})
+	verify("older key after rotation", first, false)
+	verify("newer key after rotation", second, true)
 }
 
 // FuzzInterviewToken checks that only signed tokens are accepted and nothing causes a
 // panic.
 func FuzzInterviewToken(f *testing.F) {
-	authority := newTokenIssuer(f)
-	good := issueInterviewToken(f, authority)
-	access, err := authority.IssueToken(portalRequest())
+	issuer := newTokenIssuer(f)
+	validToken := issueInterviewToken(f, issuer)
+	access, err := issuer.IssueToken(portalRequest())
 	if err != nil {
 		f.Fatal(err)
 	}
-	pieces, of := strings.Split(good, "."), strings.Split(access, ".")
-	for _, seed := range []string{good, access, "", "..", pieces[0] + "." + of[1] + "." + of[2], of[0] + "." + pieces[1] + "." + pieces[2]} {
+	parts, accessParts := strings.Split(validToken, "."), strings.Split(access, ".")
+	for _, seed := range []string{validToken, access, "", "..", parts[0] + "." + accessParts[1] + "." + accessParts[2], accessParts[0] + "." + parts[1] + "." + parts[2]} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, token string) {
-		model, read, err := authority.VerifyInterviewToken(token)
-		if err == nil && token != good {
-			t.Fatalf("%q was accepted for %s@%s", token, model, read)
+		model, version, err := issuer.VerifyInterviewToken(token)
+		if err == nil && token != validToken {
+			t.Fatalf("%q was accepted for %s@%s", token, model, version)
 		}
 		var invalid *InvalidTokenError
 		if err != nil && !errors.As(err, &invalid) {
-			t.Fatalf("got an error of another kind: %v", err)
+			t.Fatalf("got error %v, want *InvalidTokenError", err)
 		}
 	})
 }
@@ -209,27 +209,27 @@ func FuzzInterviewToken(f *testing.F) {
 // BenchmarkInterviewToken measures the overhead of interview tokens for a diagnosis with
 // details and for an article.
 func BenchmarkInterviewToken(b *testing.B) {
-	authority := newTokenIssuer(b)
-	token := issueInterviewToken(b, authority)
+	issuer := newTokenIssuer(b)
+	token := issueInterviewToken(b, issuer)
 	b.Run("issue", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			issueInterviewToken(b, authority)
+			issueInterviewToken(b, issuer)
 		}
 	})
 	b.Run("verify", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, _, err := authority.VerifyInterviewToken(token); err != nil {
+			if _, _, err := issuer.VerifyInterviewToken(token); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
-	b.Run("refuse a forgery", func(b *testing.B) {
+	b.Run("reject forged token", func(b *testing.B) {
 		b.ReportAllocs()
 		forged := token[:len(token)-2] + "AA"
 		for b.Loop() {
-			if _, _, err := authority.VerifyInterviewToken(forged); err == nil {
+			if _, _, err := issuer.VerifyInterviewToken(forged); err == nil {
 				b.Fatal("accepted")
 			}
 		}

@@ -15,7 +15,7 @@ import (
 // Limits of one-time passwords.
 const (
 	OneTimePasswordLifetime = 10 * time.Minute
-	// maxPasswordAttempts limits the attempts per password, maxPasswordsPerHour the
+	// maxPasswordAttempts limits the attempts per password. maxPasswordsPerHour limits the
 	// passwords per recipient and hour.
 	maxPasswordAttempts = 5
 	maxPasswordsPerHour = 5
@@ -27,8 +27,8 @@ type KeyedHash struct {
 	Sum   []byte `json:"sum"`
 }
 
-// OneTimePasswordState is the state of a recipient's one-time passwords. The zero value
-// is a recipient without any.
+// OneTimePasswordState is the state of a recipient's one-time passwords. The zero value means
+// that no password was sent.
 type OneTimePasswordState struct {
 	Hash         KeyedHash   `json:"hash"` // hash of the valid password
 	AttemptsLeft int         `json:"tries_left"`
@@ -45,50 +45,49 @@ func NewOneTimePassword() (string, error) {
 	return fmt.Sprintf("%06d", number), nil
 }
 
-// Issue replaces the valid password, and returns false if the recipient has reached the
-// hourly limit.
-func (p *OneTimePasswordState) Issue(hash KeyedHash, now time.Time) bool {
-	p.SentAt = slices.DeleteFunc(p.SentAt, func(at time.Time) bool { return !at.After(now.Add(-time.Hour)) })
-	if len(p.SentAt) >= maxPasswordsPerHour {
+// Issue replaces the valid password. It returns false if the recipient has reached the hourly
+// limit.
+func (s *OneTimePasswordState) Issue(hash KeyedHash, now time.Time) bool {
+	s.SentAt = slices.DeleteFunc(s.SentAt, func(at time.Time) bool { return !at.After(now.Add(-time.Hour)) })
+	if len(s.SentAt) >= maxPasswordsPerHour {
 		return false
 	}
-	p.Hash, p.AttemptsLeft, p.ExpiresAt = hash, maxPasswordAttempts, now.Add(OneTimePasswordLifetime)
-	p.SentAt = append(p.SentAt, now)
+	s.Hash, s.AttemptsLeft, s.ExpiresAt = hash, maxPasswordAttempts, now.Add(OneTimePasswordLifetime)
+	s.SentAt = append(s.SentAt, now)
 	return true
 }
 
-// Verify uses up one attempt, and invalidates the password if one of the hashes matches
-// it. Its timing does not depend on which hash matches.
-func (p *OneTimePasswordState) Verify(hashes []KeyedHash, now time.Time) bool {
-	if p.AttemptsLeft == 0 || !now.Before(p.ExpiresAt) {
+// Verify consumes one attempt, and invalidates the password if one of the hashes matches it.
+// Its timing does not depend on which hash matches.
+func (s *OneTimePasswordState) Verify(hashes []KeyedHash, now time.Time) bool {
+	if s.AttemptsLeft == 0 || !now.Before(s.ExpiresAt) {
 		return false
 	}
-	p.AttemptsLeft--
+	s.AttemptsLeft--
 	matches := 0
 	for _, hash := range hashes {
-		sameKey := subtle.ConstantTimeEq(int32(hash.KeyID), int32(p.Hash.KeyID)) // key ids are 32-bit
-		matches |= sameKey & subtle.ConstantTimeCompare(hash.Sum, p.Hash.Sum)
+		sameKey := subtle.ConstantTimeEq(int32(hash.KeyID), int32(s.Hash.KeyID)) // key ids are 32-bit
+		matches |= sameKey & subtle.ConstantTimeCompare(hash.Sum, s.Hash.Sum)
 	}
 	if matches == 1 {
-		p.AttemptsLeft = 0
+		s.AttemptsLeft = 0
 	}
 	return matches == 1
 }
 
-// HourlyBudget counts the messages that an instance sent in the current hour. The zero
-// value is an instance that sent none.
+// HourlyBudget counts the messages that an instance sent in the current hour. The zero value
+// means that none were sent.
 type HourlyBudget struct {
-	Hour time.Time `json:"hour"` // the hour that is counted
+	Hour time.Time `json:"hour"` // start of the counted hour
 	Sent int       `json:"sent"`
 }
 
-// Take takes one message from the budget, and returns false if the hourly limit is
-// reached.
-func (b *HourlyBudget) Take(most int, now time.Time) bool {
+// Take consumes one message of the budget. It returns false if the hourly limit is reached.
+func (b *HourlyBudget) Take(limit int, now time.Time) bool {
 	if hour := now.Truncate(time.Hour); !hour.Equal(b.Hour) {
 		*b = HourlyBudget{Hour: hour}
 	}
-	if b.Sent >= most {
+	if b.Sent >= limit {
 		return false
 	}
 	b.Sent++

@@ -34,12 +34,12 @@ func TestOneTimePasswordIsSingleUse(t *testing.T) {
 	} {
 		var passwords OneTimePasswordState
 		if passwords.Verify([]KeyedHash{{}}, now) {
-			t.Fatal("a recipient without a password signed in")
+			t.Fatal("verified a password that was never issued")
 		}
 		passwords.Issue(good, now)
 		var got []bool
-		for _, try := range test.tries {
-			got = append(got, passwords.Verify([]KeyedHash{keyedHash(9, "x"), try}, now.Add(test.after)))
+		for _, attempt := range test.tries {
+			got = append(got, passwords.Verify([]KeyedHash{keyedHash(9, "x"), attempt}, now.Add(test.after)))
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -72,13 +72,13 @@ func TestOneTimePasswordHourlyLimit(t *testing.T) {
 			}
 			got := passwords.Issue(keyedHash(1, "x"), at)
 			if got != (inHour < maxPasswordsPerHour) {
-				t.Fatalf("issued %v after %d in the last hour", got, inHour)
+				t.Fatalf("Issue() = %v after %d passwords in the last hour", got, inHour)
 			}
 			if got {
 				issued = append(issued, at)
 			}
 			if len(passwords.SentAt) > maxPasswordsPerHour {
-				t.Fatalf("%d are remembered", len(passwords.SentAt))
+				t.Fatalf("got %d send times in the state, exceeding the limit", len(passwords.SentAt))
 			}
 		}
 	})
@@ -90,17 +90,17 @@ func TestNewOneTimePassword(t *testing.T) {
 	for range 100 {
 		code, err := NewOneTimePassword()
 		if err != nil || !digits.MatchString(code) {
-			t.Fatalf("drew %q, %v", code, err)
+			t.Fatalf("got password %q, %v", code, err)
 		}
 		seen[code] = true
 		magic, err := base64.RawURLEncoding.DecodeString(NewMagicCode())
 		if err != nil || len(magic) != 32 || seen[string(magic)] {
-			t.Fatalf("drew %x, %v", magic, err)
+			t.Fatalf("got magic code %x, %v", magic, err)
 		}
 		seen[string(magic)] = true
 	}
 	if len(seen) < 195 {
-		t.Errorf("of 200 codes %d are different", len(seen))
+		t.Errorf("got %d distinct codes of 200", len(seen))
 	}
 }
 

@@ -8,10 +8,10 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 )
 
-// Kind is the kind of a principal, as x-principals in the contracts spells it.
+// Kind is the kind of a principal, spelled as in x-principals in the contracts.
 type Kind string
 
-// Kinds.
+// Kinds of principals.
 const (
 	KindApplication   Kind = "application"
 	KindEndUser       Kind = "end_user"

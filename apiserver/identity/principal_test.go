@@ -32,6 +32,6 @@ func TestPrincipalHasScope(t *testing.T) {
 	t.Parallel()
 	p := Application{ID: "portal", Scopes: []Scope{SurveyRead}}.Principal()
 	if !p.HasScope(SurveyRead) || p.HasScope(SurveyWrite) || (Principal{}).HasScope("") {
-		t.Errorf("%+v has other scopes than survey:read", p)
+		t.Errorf("scopes of %+v, want survey:read only", p)
 	}
 }

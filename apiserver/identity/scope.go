@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Scope is a permission in the notation of the guidance platform's specification:
-// resource, colon, "read" or "write".
+// Scope is a permission in the notation of the guidance platform's specification: a resource,
+// a colon, and "read" or "write".
 type Scope string
 
 // Scopes.
@@ -46,19 +46,19 @@ func ParseScopes(text string) ([]Scope, error) {
 }
 
 // normalizeScopes returns the scopes deduplicated, in the order of AllScopes.
-func normalizeScopes(given []Scope) ([]Scope, error) {
-	for _, scope := range given {
+func normalizeScopes(scopes []Scope) ([]Scope, error) {
+	for _, scope := range scopes {
 		if !slices.Contains(allScopes, scope) {
 			return nil, fmt.Errorf("unknown scope %.40q; valid scopes: %s", scope, FormatScopes(allScopes))
 		}
 	}
-	return intersectScopes(allScopes, given), nil
+	return intersectScopes(allScopes, scopes), nil
 }
 
-// FormatScopes formats scopes for ParseScopes.
-func FormatScopes(given []Scope) string {
-	words := make([]string, len(given))
-	for i, scope := range given {
+// FormatScopes formats scopes as expected by ParseScopes.
+func FormatScopes(scopes []Scope) string {
+	words := make([]string, len(scopes))
+	for i, scope := range scopes {
 		words[i] = string(scope)
 	}
 	return strings.Join(words, " ")
@@ -66,11 +66,11 @@ func FormatScopes(given []Scope) string {
 
 // intersectScopes returns the scopes of a that are also in b, in the order of a.
 func intersectScopes(a, b []Scope) []Scope {
-	both := make([]Scope, 0, len(a))
+	common := make([]Scope, 0, len(a))
 	for _, scope := range a {
 		if slices.Contains(b, scope) {
-			both = append(both, scope)
+			common = append(common, scope)
 		}
 	}
-	return both
+	return common
 }

@@ -29,7 +29,7 @@ func TestParseScopes(t *testing.T) {
 	for _, text := range []string{"survey", "survey:", "Survey:read", "survey:read,user:read", "survey:read x", strings.Repeat("x", 1000)} {
 		_, err := ParseScopes(text)
 		if err == nil || !strings.Contains(err.Error(), "unknown scope") || !strings.Contains(err.Error(), "knowledge:read") || len(err.Error()) > 400 {
-			t.Errorf("ParseScopes(%q): got error %v, want one that names it and the scopes", text, err)
+			t.Errorf("ParseScopes(%q): got error %v, want one that names the unknown scope and the valid scopes", text, err)
 		}
 	}
 }
@@ -43,7 +43,7 @@ func TestScopesMatchSpecification(t *testing.T) {
 	}
 	AllScopes()[0] = "changed"
 	if AllScopes()[0] != KnowledgeRead {
-		t.Error("the list can be changed from outside")
+		t.Error("modifying the result of AllScopes changed the scopes")
 	}
 }
 
@@ -52,18 +52,18 @@ func TestScopesMatchSpecification(t *testing.T) {
 func TestScopesRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		drawn := rapid.SliceOf(rapid.SampledFrom(allScopes)).Draw(t, "scopes")
-		got, err := ParseScopes(FormatScopes(drawn))
+		scopes := rapid.SliceOf(rapid.SampledFrom(allScopes)).Draw(t, "scopes")
+		got, err := ParseScopes(FormatScopes(scopes))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, scope := range allScopes {
-			if slices.Contains(drawn, scope) != slices.Contains(got, scope) {
-				t.Fatalf("%v was read as %v", drawn, got)
+			if slices.Contains(scopes, scope) != slices.Contains(got, scope) {
+				t.Fatalf("%v was parsed as %v", scopes, got)
 			}
 		}
-		if again, err := ParseScopes(FormatScopes(got)); err != nil || !slices.Equal(got, again) {
-			t.Fatalf("%v was read as %v, %v", got, again, err)
+		if reparsed, err := ParseScopes(FormatScopes(got)); err != nil || !slices.Equal(got, reparsed) {
+			t.Fatalf("%v was parsed as %v, %v", got, reparsed, err)
 		}
 	})
 }

@@ -14,10 +14,10 @@ import (
 // signatureCacheSize is the number of cached tokens, about 200 bytes each.
 const signatureCacheSize = 4096
 
-// signatureCache remembers verified token signatures and their keys. An application uses
-// one token for up to an hour, and verifying the signature costs several times as much
-// as the rest of a check. Claims are validated on every call, and so is whether the key
-// still belongs to the instance.
+// signatureCache caches verified token signatures with the keys that verified them. An
+// application uses one token for up to an hour, and verifying the signature is several times
+// as expensive as the other checks. The claims, and whether the key still belongs to the
+// instance, are checked on every call.
 type signatureCache struct {
 	keys *lru.Cache[[sha256.Size]byte, verificationKey]
 }
@@ -29,42 +29,42 @@ type verificationKey interface {
 func newSignatureCache() *signatureCache {
 	keys, err := lru.New[[sha256.Size]byte, verificationKey](signatureCacheSize)
 	if err != nil {
-		panic(err) // only for a size of zero or less
+		panic(err) // only if the size is not positive
 	}
 	return &signatureCache{keys}
 }
 
-// parse parses and verifies a token into the claims said, according to the rules.
-func (p *signatureCache) parse(token string, said jwt.Claims, keyOf jwt.Keyfunc, rules []jwt.ParserOption) error {
+// parse verifies a token with the given options and decodes its claims into claims.
+func (c *signatureCache) parse(token string, claims jwt.Claims, keyFunc jwt.Keyfunc, options []jwt.ParserOption) error {
 	sum := sha256.Sum256([]byte(token))
-	if by, known := p.keys.Get(sum); known {
-		return parseCached(token, said, keyOf, by, rules)
+	if signedWith, cached := c.keys.Get(sum); cached {
+		return parseCached(token, claims, keyFunc, signedWith, options)
 	}
-	var by any
-	_, err := jwt.ParseWithClaims(token, said, func(parsed *jwt.Token) (key any, err error) {
-		key, err = keyOf(parsed)
-		by = key
+	var signedWith any
+	_, err := jwt.ParseWithClaims(token, claims, func(parsed *jwt.Token) (key any, err error) {
+		key, err = keyFunc(parsed)
+		signedWith = key
 		return key, err
-	}, rules...)
-	if key, ok := by.(verificationKey); ok && err == nil {
-		p.keys.Add(sum, key)
+	}, options...)
+	if key, ok := signedWith.(verificationKey); ok && err == nil {
+		c.keys.Add(sum, key)
 	}
 	return err
 }
 
-// parseCached does everything parse does except verifying the signature, which was
-// verified earlier with the key by.
-func parseCached(token string, said jwt.Claims, keyOf jwt.Keyfunc, by verificationKey, rules []jwt.ParserOption) error {
-	parsed, _, err := jwt.NewParser(rules...).ParseUnverified(token, said)
+// parseCached is like parse, but skips verifying the signature, which was already verified
+// with the key signedWith.
+func parseCached(token string, claims jwt.Claims, keyFunc jwt.Keyfunc, signedWith verificationKey, options []jwt.ParserOption) error {
+	parsed, _, err := jwt.NewParser(options...).ParseUnverified(token, claims)
 	if err != nil {
 		return err
 	}
-	key, err := keyOf(parsed)
+	key, err := keyFunc(parsed)
 	if err != nil {
 		return err
 	}
-	if !by.Equal(key) {
+	if !signedWith.Equal(key) {
 		return jwt.ErrTokenSignatureInvalid
 	}
-	return jwt.NewValidator(rules...).Validate(said)
+	return jwt.NewValidator(options...).Validate(claims)
 }

@@ -25,12 +25,12 @@ func TestCachedSignatureIsRevalidated(t *testing.T) {
 		"its key went": {func(t *testing.T, _ *TokenIssuer, dir string) {
 			writeFiles(t, dir, map[string]string{"b.pem": second})
 			removeFile(t, dir, "a.pem")
-		}, "a key unknown to this instance"},
-		"its key is other": {func(t *testing.T, _ *TokenIssuer, dir string) { writeFiles(t, dir, map[string]string{"a.pem": second}) }, "was not signed by this instance"},
+		}, "signing key unknown to this instance"},
+		"its key is other": {func(t *testing.T, _ *TokenIssuer, dir string) { writeFiles(t, dir, map[string]string{"a.pem": second}) }, "signature verification failed"},
 		"it expired": {func(_ *testing.T, a *TokenIssuer, _ string) {
 			a.Now = func() time.Time { return time.Now().Add(2 * time.Hour) }
-		}, "has expired"},
-		"the instance is b": {func(_ *testing.T, a *TokenIssuer, _ string) { a.InstanceID = "b" }, "was issued for another instance"},
+		}, "token has expired"},
+		"the instance is b": {func(_ *testing.T, a *TokenIssuer, _ string) { a.InstanceID = "b" }, "issued for another instance"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -40,30 +40,30 @@ func TestCachedSignatureIsRevalidated(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			authority := &TokenIssuer{InstanceID: "acme", SigningKeys: keys, Issuer: func() string { return "" }, Now: time.Now}
-			token, err := authority.IssueUserToken("ada")
+			issuer := &TokenIssuer{InstanceID: "acme", SigningKeys: keys, Issuer: func() string { return "" }, Now: time.Now}
+			token, err := issuer.IssueUserToken("ada")
 			if err != nil {
 				t.Fatal(err)
 			}
 			for range 2 {
-				if caller, err := authority.VerifyAccessToken(token); err != nil || caller.UserID != "ada" {
+				if caller, err := issuer.VerifyAccessToken(token); err != nil || caller.UserID != "ada" {
 					t.Fatalf("got %+v, %v", caller, err)
 				}
 			}
-			test.after(t, authority, dir)
+			test.after(t, issuer, dir)
 			if err := source.Load(); err != nil {
 				t.Fatal(err)
 			}
-			_, err = authority.VerifyAccessToken(token)
+			_, err = issuer.VerifyAccessToken(token)
 			if (err == nil) != (test.reason == "") || err != nil && !strings.Contains(err.Error(), test.reason) {
 				t.Errorf("got %v, want %q", err, test.reason)
 			}
 			cut := strings.LastIndex(token, ".") + 1
-			if _, err := authority.VerifyAccessToken(token[:cut] + strings.Repeat("A", len(token)-cut)); err == nil {
-				t.Error("a forged signature is accepted after a valid one")
+			if _, err := issuer.VerifyAccessToken(token[:cut] + strings.Repeat("A", len(token)-cut)); err == nil {
+				t.Error("forged signature accepted after a valid one")
 			}
-			if _, err := authority.VerifySession(token); err == nil {
-				t.Error("a proven token is one of another kind")
+			if _, err := issuer.VerifySession(token); err == nil {
+				t.Error("cached token accepted as another kind")
 			}
 		})
 	}

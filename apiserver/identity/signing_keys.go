@@ -28,19 +28,19 @@ type SigningKeys struct {
 	signatures *signatureCache
 }
 
-// keyring holds at least one key, ordered from the last to start signing to the first.
+// keyring holds at least one key, sorted by the time from which the keys sign, latest first.
 type keyring []signingKey
 
 // signingKey is a key and its id, which tokens carry in the kid header.
 type signingKey struct {
 	id  string
 	key ed25519.PrivateKey
-	// notBefore is when the key starts to sign, after every replica has loaded it. Zero
-	// means always.
+	// notBefore is when the key starts signing, after every replica has loaded it. Zero means
+	// that it always signs.
 	notBefore time.Time
 }
 
-// NewSigningKeys generates a key that exists only in this process.
+// NewSigningKeys returns a newly generated key that exists only in this process.
 func NewSigningKeys() (*SigningKeys, error) {
 	_, key, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -51,14 +51,14 @@ func NewSigningKeys() (*SigningKeys, error) {
 	return keys, nil
 }
 
-// LoadSigningKeys loads the keys from a directory: one Ed25519 private key (PKCS #8,
-// PEM) per <key id>.pem file, at least one. The optional PEM header Signs-From is the
-// RFC 3339 time from which the key signs; setting it in the future lets every replica
-// load the key before any replica signs with it.
+// LoadSigningKeys loads the keys from a directory that contains at least one Ed25519 private
+// key (PKCS #8, PEM) in a file named <key id>.pem. The optional PEM header Signs-From is the
+// RFC 3339 time from which the key signs; setting it in the future lets every replica load
+// the key before any replica signs with it.
 //
-// Of the keys whose time has come, the one with the latest Signs-From signs; ties go to
-// the id that sorts last bytewise. All keys verify, so an old key can be removed once
-// its tokens have expired, after InterviewTokenLifetime.
+// Among the keys whose Signs-From has passed, the one with the latest Signs-From signs; ties
+// go to the id that sorts last bytewise. Every key verifies tokens, so an old key can be
+// removed once its tokens have expired, after InterviewTokenLifetime.
 //
 // The returned source, already loaded, keeps the keys up to date while it is watched; if
 // anything in the directory is invalid, the previous keys stay in effect.
@@ -90,39 +90,39 @@ func parseKeys(files reload.Files) (keyring, error) {
 	slices.SortStableFunc(ring, func(a, b signingKey) int { return a.notBefore.Compare(b.notBefore) })
 	slices.Reverse(ring)
 	if len(ring) == 0 {
-		return nil, errors.New("the directory contains no signing keys; add at least one file named <key id>.pem")
+		return nil, errors.New("directory contains no signing keys; add at least one file named <key id>.pem")
 	}
 	return ring, nil
 }
 
 var errInvalidKey = errors.New("not an Ed25519 private key; generate one with: openssl genpkey -algorithm ed25519")
 
-// signsFromHeader is the PEM header with the time from which a key signs.
+// signsFromHeader is the PEM header that contains the time from which a key signs.
 const signsFromHeader = "Signs-From"
 
-func parseKey(text []byte) (key ed25519.PrivateKey, from time.Time, err error) {
+func parseKey(text []byte) (key ed25519.PrivateKey, signsFrom time.Time, err error) {
 	block, rest := pem.Decode(text)
 	if block == nil || block.Type != "PRIVATE KEY" || len(bytes.TrimSpace(rest)) > 0 {
-		return nil, from, errInvalidKey
+		return nil, signsFrom, errInvalidKey
 	}
 	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 	if err != nil {
-		return nil, from, errInvalidKey
+		return nil, signsFrom, errInvalidKey
 	}
 	key, ok := parsed.(ed25519.PrivateKey)
 	if !ok {
-		return nil, from, errInvalidKey
+		return nil, signsFrom, errInvalidKey
 	}
-	if said, given := block.Headers[signsFromHeader]; given {
-		if from, err = time.Parse(time.RFC3339, said); err != nil {
-			return nil, from, fmt.Errorf("%s must be an RFC 3339 timestamp such as 2026-11-21T09:30:00Z", signsFromHeader)
+	if value, present := block.Headers[signsFromHeader]; present {
+		if signsFrom, err = time.Parse(time.RFC3339, value); err != nil {
+			return nil, signsFrom, fmt.Errorf("invalid %s header: expected an RFC 3339 timestamp, such as 2026-11-21T09:30:00Z", signsFromHeader)
 		}
 	}
-	return key, from, nil
+	return key, signsFrom, nil
 }
 
-// signingKeyAt returns the key that signs at a time. Before the time of every key, it is
-// the first to start.
+// signingKeyAt returns the key that signs at the given time. If no key signs yet, it returns
+// the key that will sign first.
 func (k keyring) signingKeyAt(now time.Time) signingKey {
 	for _, key := range k {
 		if !key.notBefore.After(now) {
@@ -143,7 +143,7 @@ func (k keyring) publicKey(id string) (ed25519.PublicKey, bool) {
 }
 
 func (k signingKey) publicKey() ed25519.PublicKey {
-	return k.key.Public().(ed25519.PublicKey) //nolint:forcetypeassert // so it is documented
+	return k.key.Public().(ed25519.PublicKey) //nolint:forcetypeassert // guaranteed by crypto/ed25519
 }
 
 // JWK is a public key as defined by RFC 7517 and RFC 8037.
@@ -156,7 +156,7 @@ type JWK struct {
 	X         string `json:"x"`
 }
 
-// PublicKeys returns the public keys, the last to start signing first.
+// PublicKeys returns the public keys, sorted by the time from which they sign, latest first.
 func (k *SigningKeys) PublicKeys() []JWK {
 	ring := *k.ring.Load()
 	set := make([]JWK, 0, len(ring))

@@ -17,7 +17,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/reload"
 )
 
-// newKeyPEM returns a private key in the file format.
+// newKeyPEM returns a new private key in the file format, and its public key.
 func newKeyPEM(t testing.TB) (text string, public ed25519.PublicKey) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(rand.Reader)
@@ -47,7 +47,7 @@ func TestSigningKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	if id := keys.ring.Load().signingKeyAt(now).id; id != "2026-11" {
-		t.Errorf("%s signs, want the newest", id)
+		t.Errorf("key %s signs, want the newest key", id)
 	}
 	public := keys.PublicKeys()
 	for i, want := range []struct {
@@ -57,15 +57,15 @@ func TestSigningKeys(t *testing.T) {
 		got := public[i]
 		if got.ID != want.id || got.X != base64.RawURLEncoding.EncodeToString(want.key) ||
 			got.KeyType != "OKP" || got.Curve != "Ed25519" || got.Algorithm != "EdDSA" || got.Use != "sig" {
-			t.Errorf("key %d is %+v, want %s", i, got, want.id)
+			t.Errorf("key %d: got %+v, want %s", i, got, want.id)
 		}
 	}
 	if len(public) != 2 {
-		t.Errorf("%d keys are published, want 2", len(public))
+		t.Errorf("got %d public keys, want 2", len(public))
 	}
 }
 
-// newKeyPEMWithStart returns a key that signs from an instant on.
+// newKeyPEMWithStart returns a key that signs from the given instant on.
 func newKeyPEMWithStart(t testing.TB, instant string) string {
 	t.Helper()
 	text, _ := newKeyPEM(t)
@@ -76,8 +76,7 @@ func newKeyPEMWithStart(t testing.TB, instant string) string {
 	return string(pem.EncodeToMemory(block))
 }
 
-// TestSigningKeyAt checks that a key signs only from its start time on, and verifies
-// before.
+// TestSigningKeyAt checks that a key signs only from its start time on, but verifies before.
 func TestSigningKeyAt(t *testing.T) {
 	t.Parallel()
 	const past, later, soon = "2026-11-20T00:00:00Z", "2026-11-21T09:00:00Z", "2026-11-21T09:35:00Z"
@@ -103,15 +102,15 @@ func TestSigningKeyAt(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := keys.ring.Load().signingKeyAt(now).id; got != test.want {
-			t.Errorf("%s: %s signs, want %s", name, got, test.want)
+			t.Errorf("%s: key %s signs, want %s", name, got, test.want)
 		}
 		if got := len(keys.PublicKeys()); got != len(files) {
-			t.Errorf("%s: %d keys verify, want all", name, got)
+			t.Errorf("%s: got %d public keys, want all", name, got)
 		}
 	}
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"a.pem": newKeyPEMWithStart(t, "tomorrow")})
-	if _, _, err := LoadSigningKeys(dir); err == nil || !strings.Contains(err.Error(), "a.pem: Signs-From must be an RFC 3339 timestamp such as") {
+	if _, _, err := LoadSigningKeys(dir); err == nil || !strings.Contains(err.Error(), "a.pem: invalid Signs-From header: expected an RFC 3339 timestamp, such as") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -127,30 +126,30 @@ func TestNewSigningKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(first.PublicKeys()) != 1 || first.PublicKeys()[0] == second.PublicKeys()[0] {
-		t.Errorf("got %v and %v, want one new key each", first.PublicKeys(), second.PublicKeys())
+		t.Errorf("got keys %v and %v, want two different keys", first.PublicKeys(), second.PublicKeys())
 	}
 }
 
 func TestLoadSigningKeysErrors(t *testing.T) {
 	t.Parallel()
-	good, _ := newKeyPEM(t)
-	elliptical, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	validKey, _ := newKeyPEM(t)
+	ecdsaKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for name, content := range map[string]string{
 		"empty":            "",
 		"not PEM":          "hunter2",
-		"another kind":     encodePEM(t, elliptical),
-		"another block":    strings.ReplaceAll(good, "PRIVATE KEY", "EC PRIVATE KEY"),
-		"two keys":         good + good,
-		"half":             good[:len(good)/2],
+		"another kind":     encodePEM(t, ecdsaKey),
+		"another block":    strings.ReplaceAll(validKey, "PRIVATE KEY", "EC PRIVATE KEY"),
+		"two keys":         validKey + validKey,
+		"half":             validKey[:len(validKey)/2],
 		"rubbish in block": "-----BEGIN PRIVATE KEY-----\naHVudGVyMg==\n-----END PRIVATE KEY-----\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			writeFiles(t, dir, map[string]string{"a.pem": good, "b.pem": content})
+			writeFiles(t, dir, map[string]string{"a.pem": validKey, "b.pem": content})
 			_, _, err := LoadSigningKeys(dir)
 			if err == nil || !strings.Contains(err.Error(), "b.pem: not an Ed25519 private key") {
 				t.Errorf("got error %v, want one that names the file", err)
@@ -158,22 +157,22 @@ func TestLoadSigningKeysErrors(t *testing.T) {
 		})
 	}
 	if _, _, err := LoadSigningKeys(t.TempDir()); err == nil || !strings.Contains(err.Error(), "<key id>.pem") {
-		t.Errorf("no key: got error %v", err)
+		t.Errorf("directory without keys: got error %v", err)
 	}
 	if _, _, err := LoadSigningKeys(filepath.Join(t.TempDir(), "missing")); err == nil {
-		t.Error("a missing directory is no error")
+		t.Error("want an error for a missing directory")
 	}
 }
 
 func FuzzKeyFile(f *testing.F) {
-	good, _ := newKeyPEM(f)
-	f.Add([]byte(good))
+	validKey, _ := newKeyPEM(f)
+	f.Add([]byte(validKey))
 	f.Add([]byte("-----BEGIN PRIVATE KEY-----\naHVudGVyMg==\n-----END PRIVATE KEY-----\n"))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, content []byte) {
 		ring, err := parseKeys(reload.Files{"dir/fuzz.pem": content})
 		if err == nil && (len(ring) != 1 || len(ring[0].key) != ed25519.PrivateKeySize) {
-			t.Fatalf("%q was read as %d keys", content, len(ring))
+			t.Fatalf("%q was parsed as %d keys", content, len(ring))
 		}
 	})
 }

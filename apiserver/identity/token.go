@@ -16,16 +16,16 @@ import (
 // TokenLifetime is how long an access token is valid.
 const TokenLifetime = time.Hour
 
-// tokenKind separates tokens that are signed with the same keys for different purposes,
-// so that no token is accepted as another kind.
+// tokenKind distinguishes tokens that are signed with the same keys for different purposes,
+// so that a token of one kind is never accepted as another.
 type tokenKind struct {
 	name    string // used in errors
 	typ     string // typ header of the JWT
 	maxSize int    // maximum token size in bytes
 }
 
-// accessTokenKind has the typ of RFC 9068; tokens have about 600 bytes.
-var accessTokenKind = tokenKind{name: "the access token", typ: "at+jwt", maxSize: 8 << 10}
+// accessTokenKind has the typ defined by RFC 9068. Access tokens take about 600 bytes.
+var accessTokenKind = tokenKind{name: "access token", typ: "at+jwt", maxSize: 8 << 10}
 
 // accessTokenClaims are the claims of an access token.
 type accessTokenClaims struct {
@@ -35,17 +35,17 @@ type accessTokenClaims struct {
 
 // InvalidTokenError describes why a token is invalid.
 type InvalidTokenError struct {
-	Kind   string // the expected kind of token, such as "the access token"
+	Kind   string // expected kind of token, such as "access token"
 	Reason string
 }
 
-// Error returns why the token is rejected, without the token.
-func (e *InvalidTokenError) Error() string { return e.Kind + " " + e.Reason }
+// Error returns the reason without revealing the token.
+func (e *InvalidTokenError) Error() string { return "invalid " + e.Kind + ": " + e.Reason }
 
-// sign issues a token of a kind.
-func (k *SigningKeys) sign(kind tokenKind, now time.Time, said jwt.Claims) (string, error) {
+// sign returns a signed token of the given kind.
+func (k *SigningKeys) sign(kind tokenKind, now time.Time, claims jwt.Claims) (string, error) {
 	key := k.ring.Load().signingKeyAt(now)
-	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, said)
+	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims)
 	token.Header["typ"] = kind.typ
 	token.Header["kid"] = key.id
 	signed, err := token.SignedString(key.key)
@@ -55,23 +55,23 @@ func (k *SigningKeys) sign(kind tokenKind, now time.Time, said jwt.Claims) (stri
 	return signed, nil
 }
 
-// verify parses a token into the claims said. It checks the kind, signature, audience
-// and expiry. All errors are *InvalidTokenError.
+// verify verifies the kind, signature, audience and expiry of a token and decodes its claims
+// into claims. All errors are *InvalidTokenError.
 //
-// It does not check the issuer, which is the instance's address and may change during a
-// token's lifetime; the instance's own signing key already proves the origin.
-func (k *SigningKeys) verify(kind tokenKind, token, audience string, now time.Time, said jwt.Claims) error {
+// It does not check the issuer, which is the address of the instance and may change during a
+// token's lifetime; the signature already proves that the instance issued the token.
+func (k *SigningKeys) verify(kind tokenKind, token, audience string, now time.Time, claims jwt.Claims) error {
 	if len(token) > kind.maxSize {
-		return kind.invalidError(fmt.Sprintf("is longer than %d bytes", kind.maxSize))
+		return kind.invalidError(fmt.Sprintf("token exceeds %d bytes", kind.maxSize))
 	}
-	rules := []jwt.ParserOption{
+	options := []jwt.ParserOption{
 		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}),
 		jwt.WithAudience(audience),
 		jwt.WithExpirationRequired(),
 		jwt.WithTimeFunc(func() time.Time { return now }),
 		jwt.WithStrictDecoding(),
 	}
-	if err := k.signatures.parse(token, said, k.keyFunc(kind), rules); err != nil {
+	if err := k.signatures.parse(token, claims, k.keyFunc(kind), options); err != nil {
 		return kind.invalidError(invalidReason(err))
 	}
 	return nil
@@ -84,15 +84,15 @@ var (
 	errUnknownKey     = errors.New("unknown key")
 )
 
-// keyFunc returns a function that finds the key named by a token's kid header.
+// keyFunc returns a function that looks up the key identified by a token's kid header.
 func (k *SigningKeys) keyFunc(kind tokenKind) jwt.Keyfunc {
 	return func(token *jwt.Token) (any, error) {
 		if token.Header["typ"] != kind.typ {
 			return nil, errWrongTokenKind
 		}
 		id, _ := token.Header["kid"].(string) // an empty id matches no key
-		key, known := k.ring.Load().publicKey(id)
-		if !known {
+		key, exists := k.ring.Load().publicKey(id)
+		if !exists {
 			return nil, errUnknownKey
 		}
 		return key, nil
@@ -104,28 +104,28 @@ var invalidReasons = []struct {
 	err    error
 	reason string
 }{
-	{errWrongTokenKind, "has the wrong token type"},
-	{errUnknownKey, "was signed with a key unknown to this instance"},
-	{jwt.ErrTokenMalformed, "is not a JWT"},
-	{jwt.ErrTokenSignatureInvalid, "was not signed by this instance"},
-	{jwt.ErrTokenExpired, "has expired; get a new one"},
-	{jwt.ErrTokenInvalidAudience, "was issued for another instance"},
-	{jwt.ErrTokenRequiredClaimMissing, "lacks a required claim"},
+	{errWrongTokenKind, "wrong token type"},
+	{errUnknownKey, "signing key unknown to this instance"},
+	{jwt.ErrTokenMalformed, "not a JWT"},
+	{jwt.ErrTokenSignatureInvalid, "signature verification failed"},
+	{jwt.ErrTokenExpired, "token has expired; request a new one"},
+	{jwt.ErrTokenInvalidAudience, "issued for another instance"},
+	{jwt.ErrTokenRequiredClaimMissing, "missing required claim"},
 }
 
 func invalidReason(err error) string {
-	for _, known := range invalidReasons {
-		if errors.Is(err, known.err) {
-			return known.reason
+	for _, candidate := range invalidReasons {
+		if errors.Is(err, candidate.err) {
+			return candidate.reason
 		}
 	}
-	return "is not valid"
+	return "verification failed"
 }
 
 // matchesUnverified reports whether a token's unverified header claims this kind.
 func (k tokenKind) matchesUnverified(token string) bool {
 	header, _, _ := strings.Cut(token, ".")
 	text, err := base64.RawURLEncoding.DecodeString(header)
-	var said struct{ Typ string }
-	return err == nil && len(token) <= k.maxSize && json.Unmarshal(text, &said) == nil && said.Typ == k.typ
+	var claims struct{ Typ string }
+	return err == nil && len(token) <= k.maxSize && json.Unmarshal(text, &claims) == nil && claims.Typ == k.typ
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TokenIssuer issues and verifies the tokens of an instance. All fields except Issuer
-// and Now are required, and none may change.
+// TokenIssuer issues and verifies the tokens of an instance. All fields except Issuer and Now
+// are required. Fields must not be modified after first use.
 type TokenIssuer struct {
 	InstanceID   string           // audience of access tokens
 	Issuer       func() string    // iss claim, such as the instance's address; defaults to InstanceID
@@ -46,8 +46,8 @@ func (e *OAuthError) Error() string { return e.Code + ": " + e.Description }
 
 // IssueToken issues an access token to an application, valid for TokenLifetime. Errors
 // in the request are *OAuthError.
-func (a *TokenIssuer) IssueToken(request TokenRequest) (token string, err error) {
-	application, err := a.AuthenticateClient(request)
+func (i *TokenIssuer) IssueToken(request TokenRequest) (token string, err error) {
+	application, err := i.AuthenticateClient(request)
 	switch {
 	case err != nil:
 		return "", err
@@ -60,9 +60,9 @@ func (a *TokenIssuer) IssueToken(request TokenRequest) (token string, err error)
 	if err != nil {
 		return "", err
 	}
-	now := a.now()
-	return a.SigningKeys.sign(accessTokenKind, now, accessTokenClaims{
-		RegisteredClaims: a.registeredClaims(application.ID, a.InstanceID, now, now.Add(TokenLifetime)),
+	now := i.now()
+	return i.SigningKeys.sign(accessTokenKind, now, accessTokenClaims{
+		RegisteredClaims: i.registeredClaims(application.ID, i.InstanceID, now, now.Add(TokenLifetime)),
 		Scope:            FormatScopes(scopes),
 	})
 }
@@ -70,27 +70,27 @@ func (a *TokenIssuer) IssueToken(request TokenRequest) (token string, err error)
 // AuthenticateClient authenticates the application that requests a token. It needs only
 // the request headers, so the body of an unauthenticated request is never read. All
 // errors are *OAuthError.
-func (a *TokenIssuer) AuthenticateClient(request TokenRequest) (Application, error) {
-	application, ok := a.authenticate(request.ClientID, request.ClientSecret)
+func (i *TokenIssuer) AuthenticateClient(request TokenRequest) (Application, error) {
+	application, ok := i.authenticate(request.ClientID, request.ClientSecret)
 	switch {
 	case !ok:
 		return Application{}, &OAuthError{InvalidClient, "the application's id or key is wrong"}
-	case request.InstanceID != a.InstanceID+"-mgp":
+	case request.InstanceID != i.InstanceID+"-mgp":
 		return Application{}, &OAuthError{InvalidClient, "the Instance-Id header must be this instance's id followed by -mgp"}
 	}
 	return application, nil
 }
 
-// MatchesInstance reports whether the Instance-Id header of an end user's call names
+// MatchesInstance reports whether the Instance-Id header of an end user's request identifies
 // this instance, with or without the -mgp suffix.
-func (a *TokenIssuer) MatchesInstance(instance string) bool {
-	return instance == a.InstanceID || instance == a.InstanceID+"-mgp"
+func (i *TokenIssuer) MatchesInstance(instance string) bool {
+	return instance == i.InstanceID || instance == i.InstanceID+"-mgp"
 }
 
 // authenticate accepts the id and key verbatim, as in RFC 7617, or percent-encoded, as
 // in RFC 6749 and most OAuth libraries.
-func (a *TokenIssuer) authenticate(id, key string) (Application, bool) {
-	if application, ok := a.Applications.Authenticate(id, key); ok {
+func (i *TokenIssuer) authenticate(id, key string) (Application, bool) {
+	if application, ok := i.Applications.Authenticate(id, key); ok {
 		return application, true
 	}
 	plainID, idErr := url.QueryUnescape(id)
@@ -98,13 +98,13 @@ func (a *TokenIssuer) authenticate(id, key string) (Application, bool) {
 	if idErr != nil || keyErr != nil {
 		return Application{}, false
 	}
-	return a.Applications.Authenticate(plainID, plainKey)
+	return i.Applications.Authenticate(plainID, plainKey)
 }
 
 // grantedScopes returns the requested scopes, or all scopes of the application if none
 // are requested.
-func grantedScopes(application Application, asked string) ([]Scope, error) {
-	scopes, err := ParseScopes(asked)
+func grantedScopes(application Application, requested string) ([]Scope, error) {
+	scopes, err := ParseScopes(requested)
 	if err != nil {
 		return nil, &OAuthError{InvalidScope, err.Error()}
 	}
@@ -119,40 +119,40 @@ func grantedScopes(application Application, asked string) ([]Scope, error) {
 	return scopes, nil
 }
 
-// VerifyAccessToken returns the principal of an access token: an end user, or an
-// application that still exists, with the token's scopes that it still has. All errors
-// are *InvalidTokenError.
-func (a *TokenIssuer) VerifyAccessToken(token string) (Principal, error) {
+// VerifyAccessToken returns the principal of an access token: an end user or an existing
+// application, with those scopes of the token that the application still has. All errors are
+// *InvalidTokenError.
+func (i *TokenIssuer) VerifyAccessToken(token string) (Principal, error) {
 	if userTokenKind.matchesUnverified(token) {
-		return a.verifyUserToken(token)
+		return i.verifyUserToken(token)
 	}
-	var said accessTokenClaims
-	if err := a.SigningKeys.verify(accessTokenKind, token, a.InstanceID, a.now(), &said); err != nil {
+	var claims accessTokenClaims
+	if err := i.SigningKeys.verify(accessTokenKind, token, i.InstanceID, i.now(), &claims); err != nil {
 		return Principal{}, err
 	}
-	application, exists := a.Applications.Lookup(said.Subject)
+	application, exists := i.Applications.Lookup(claims.Subject)
 	if !exists {
-		return Principal{}, accessTokenKind.invalidError("belongs to an application that no longer exists")
+		return Principal{}, accessTokenKind.invalidError("the application no longer exists")
 	}
-	scopes, err := ParseScopes(said.Scope)
+	scopes, err := ParseScopes(claims.Scope)
 	if err != nil {
-		return Principal{}, accessTokenKind.invalidError("has an unknown scope")
+		return Principal{}, accessTokenKind.invalidError("unknown scope")
 	}
 	application.Scopes = intersectScopes(scopes, application.Scopes)
 	return application.Principal(), nil
 }
 
 // issuer returns the iss claim of tokens.
-func (a *TokenIssuer) issuer() string {
-	if a.Issuer == nil {
-		return a.InstanceID
+func (i *TokenIssuer) issuer() string {
+	if i.Issuer == nil {
+		return i.InstanceID
 	}
-	return cmp.Or(a.Issuer(), a.InstanceID)
+	return cmp.Or(i.Issuer(), i.InstanceID)
 }
 
-func (a *TokenIssuer) now() time.Time {
-	if a.Now == nil {
+func (i *TokenIssuer) now() time.Time {
+	if i.Now == nil {
 		return time.Now()
 	}
-	return a.Now()
+	return i.Now()
 }

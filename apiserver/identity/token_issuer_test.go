@@ -56,7 +56,7 @@ func portalRequest(changes ...func(*TokenRequest)) TokenRequest {
 
 func TestIssueToken(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
+	issuer := newTokenIssuer(t)
 	for name, test := range map[string]struct {
 		request TokenRequest
 		want    Principal
@@ -70,11 +70,11 @@ func TestIssueToken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			token, err := authority.IssueToken(test.request)
+			token, err := issuer.IssueToken(test.request)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := authority.VerifyAccessToken(token)
+			got, err := issuer.VerifyAccessToken(token)
 			if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
 				t.Errorf("%v (-want +got)\n%s", err, diff)
 			}
@@ -84,7 +84,7 @@ func TestIssueToken(t *testing.T) {
 
 func TestIssueTokenErrors(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
+	issuer := newTokenIssuer(t)
 	for name, test := range map[string]struct {
 		change func(*TokenRequest)
 		code   string
@@ -107,13 +107,13 @@ func TestIssueTokenErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			token, err := authority.IssueToken(portalRequest(test.change))
-			var refused *OAuthError
-			if !errors.As(err, &refused) || refused.Code != test.code || !strings.Contains(refused.Description, test.want) || token != "" {
-				t.Errorf("got %q and error %v, want %s with %q", token, err, test.code, test.want)
+			token, err := issuer.IssueToken(portalRequest(test.change))
+			var oauthErr *OAuthError
+			if !errors.As(err, &oauthErr) || oauthErr.Code != test.code || !strings.Contains(oauthErr.Description, test.want) || token != "" {
+				t.Errorf("got token %q and error %v, want code %s with %q", token, err, test.code, test.want)
 			}
 			if err != nil && strings.Contains(err.Error(), "hunter2") {
-				t.Errorf("the error %q repeats a secret", err)
+				t.Errorf("error %q reveals a secret", err)
 			}
 		})
 	}
@@ -122,12 +122,12 @@ func TestIssueTokenErrors(t *testing.T) {
 // decodeToken decodes the header and claims of a token.
 func decodeToken(t *testing.T, token string) (header, claims map[string]any) {
 	t.Helper()
-	pieces := strings.Split(token, ".")
-	if len(pieces) != 3 {
-		t.Fatalf("%s has %d parts", token, len(pieces))
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		t.Fatalf("%s has %d parts", token, len(parts))
 	}
 	for i, into := range []*map[string]any{&header, &claims} {
-		text, err := base64.RawURLEncoding.DecodeString(pieces[i])
+		text, err := base64.RawURLEncoding.DecodeString(parts[i])
 		if err == nil {
 			err = json.Unmarshal(text, into)
 		}
@@ -140,16 +140,16 @@ func decodeToken(t *testing.T, token string) (header, claims map[string]any) {
 
 func TestAccessTokenClaims(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
+	issuer := newTokenIssuer(t)
 	var ids []any
-	for _, issuer := range []string{"https://acme.example", ""} {
-		authority.Issuer = func() string { return issuer }
-		token, err := authority.IssueToken(portalRequest())
+	for _, issuerURL := range []string{"https://acme.example", ""} {
+		issuer.Issuer = func() string { return issuerURL }
+		token, err := issuer.IssueToken(portalRequest())
 		if err != nil {
 			t.Fatal(err)
 		}
 		header, claims := decodeToken(t, token)
-		wantHeader := map[string]any{"alg": "EdDSA", "typ": "at+jwt", "kid": authority.SigningKeys.PublicKeys()[0].ID}
+		wantHeader := map[string]any{"alg": "EdDSA", "typ": "at+jwt", "kid": issuer.SigningKeys.PublicKeys()[0].ID}
 		if diff := cmp.Diff(wantHeader, header); diff != "" {
 			t.Errorf("header (-want +got)\n%s", diff)
 		}
@@ -159,7 +159,7 @@ func TestAccessTokenClaims(t *testing.T) {
 			"iat": float64(now.Unix()), "exp": float64(now.Unix() + 3600), "jti": claims["jti"],
 			"scope": "survey:read survey:write config:read",
 		}
-		if issuer == "" {
+		if issuerURL == "" {
 			want["iss"] = "acme"
 		}
 		if diff := cmp.Diff(want, claims); diff != "" {
@@ -167,14 +167,14 @@ func TestAccessTokenClaims(t *testing.T) {
 		}
 	}
 	if ids[0] == ids[1] || ids[0] == "" {
-		t.Errorf("two tokens have the ids %v", ids)
+		t.Errorf("got token ids %v, want two different ids", ids)
 	}
 }
 
-// forgeToken signs claims with a key that is not the issuer's.
-func forgeToken(t testing.TB, method jwt.SigningMethod, key any, header map[string]any, said jwt.MapClaims) string {
+// forgeToken returns a token that is signed with the given key and method.
+func forgeToken(t testing.TB, method jwt.SigningMethod, key any, header map[string]any, claims jwt.MapClaims) string {
 	t.Helper()
-	token := jwt.NewWithClaims(method, said)
+	token := jwt.NewWithClaims(method, claims)
 	for name, value := range header {
 		token.Header[name] = value
 	}
@@ -187,70 +187,70 @@ func forgeToken(t testing.TB, method jwt.SigningMethod, key any, header map[stri
 
 func TestVerifyAccessTokenErrors(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
-	good, err := authority.IssueToken(portalRequest())
+	issuer := newTokenIssuer(t)
+	validToken, err := issuer.IssueToken(portalRequest())
 	if err != nil {
 		t.Fatal(err)
 	}
-	pieces := strings.Split(good, ".")
-	key := authority.SigningKeys.ring.Load().signingKeyAt(now)
-	_, strange, err := ed25519.GenerateKey(rand.Reader)
+	parts := strings.Split(validToken, ".")
+	key := issuer.SigningKeys.ring.Load().signingKeyAt(now)
+	_, foreignKey, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	header := map[string]any{"typ": "at+jwt", "kid": key.id}
 	with := func(changes jwt.MapClaims) jwt.MapClaims {
-		said := jwt.MapClaims{"iss": "x", "sub": "portal", "aud": "acme", "exp": now.Unix() + 60, "iat": now.Unix(), "scope": "config:read"}
+		claims := jwt.MapClaims{"iss": "x", "sub": "portal", "aud": "acme", "exp": now.Unix() + 60, "iat": now.Unix(), "scope": "config:read"}
 		for name, value := range changes {
-			said[name] = value
+			claims[name] = value
 			if value == nil {
-				delete(said, name)
+				delete(claims, name)
 			}
 		}
-		return said
+		return claims
 	}
 	signed := func(changes jwt.MapClaims) string {
 		return forgeToken(t, jwt.SigningMethodEdDSA, key.key, header, with(changes))
 	}
-	if _, err := authority.VerifyAccessToken(signed(nil)); err != nil {
-		t.Fatalf("what is changed below is not good to begin with: %v", err)
+	if _, err := issuer.VerifyAccessToken(signed(nil)); err != nil {
+		t.Fatalf("verifying the unmodified token: %v", err)
 	}
 	for name, test := range map[string]struct{ token, want string }{
-		"empty":             {"", "is not a JWT"},
-		"rubbish":           {"hunter2", "is not a JWT"},
-		"two parts":         {pieces[0] + "." + pieces[1], "is not a JWT"},
-		"four parts":        {good + ".x", "is not a JWT"},
-		"not base64":        {"!." + pieces[1] + "." + pieces[2], "is not a JWT"},
-		"padding":           {pieces[0] + "." + pieces[1] + "." + pieces[2] + "==", "is not a JWT"},
-		"no signature":      {pieces[0] + "." + pieces[1] + ".", "was not signed by this instance"},
-		"other claims":      {pieces[0] + "." + strings.Split(signed(nil), ".")[1] + "." + pieces[2], "was not signed by this instance"},
-		"strange key":       {forgeToken(t, jwt.SigningMethodEdDSA, strange, header, with(nil)), "was not signed by this instance"},
-		"unknown key":       {forgeToken(t, jwt.SigningMethodEdDSA, strange, map[string]any{"typ": "at+jwt", "kid": "other"}, with(nil)), "a key unknown to this instance"},
-		"no key id":         {forgeToken(t, jwt.SigningMethodEdDSA, key.key, map[string]any{"typ": "at+jwt"}, with(nil)), "a key unknown to this instance"},
-		"key id a number":   {forgeToken(t, jwt.SigningMethodEdDSA, key.key, map[string]any{"typ": "at+jwt", "kid": 1}, with(nil)), "a key unknown to this instance"},
-		"another type":      {forgeToken(t, jwt.SigningMethodEdDSA, key.key, map[string]any{"typ": "JWT", "kid": key.id}, with(nil)), "has the wrong token type"},
-		"HMAC with the key": {forgeToken(t, jwt.SigningMethodHS256, []byte(key.publicKey()), header, with(nil)), "was not signed by this instance"},
-		"no algorithm":      {forgeToken(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, header, with(nil)), "was not signed by this instance"},
-		"expired":           {signed(jwt.MapClaims{"exp": now.Unix()}), "has expired"},
-		"no expiry":         {signed(jwt.MapClaims{"exp": nil}), "lacks a required claim"},
-		"expiry a word":     {signed(jwt.MapClaims{"exp": "never"}), "is not a JWT"},
-		"another audience":  {signed(jwt.MapClaims{"aud": "other"}), "was issued for another instance"},
-		"no audience":       {signed(jwt.MapClaims{"aud": nil}), "lacks a required claim"},
-		"no application":    {signed(jwt.MapClaims{"sub": nil}), "no longer exists"},
-		"gone application":  {signed(jwt.MapClaims{"sub": "gone"}), "no longer exists"},
-		"unknown scope":     {signed(jwt.MapClaims{"scope": "survey:delete"}), "has an unknown scope"},
-		"not yet":           {signed(jwt.MapClaims{"nbf": now.Unix() + 60}), "is not valid"},
-		"long":              {strings.Repeat("a", 8193), "is longer than"},
+		"empty":               {"", "not a JWT"},
+		"garbage":             {"hunter2", "not a JWT"},
+		"two parts":           {parts[0] + "." + parts[1], "not a JWT"},
+		"four parts":          {validToken + ".x", "not a JWT"},
+		"not base64":          {"!." + parts[1] + "." + parts[2], "not a JWT"},
+		"padding":             {parts[0] + "." + parts[1] + "." + parts[2] + "==", "not a JWT"},
+		"no signature":        {parts[0] + "." + parts[1] + ".", "signature verification failed"},
+		"other claims":        {parts[0] + "." + strings.Split(signed(nil), ".")[1] + "." + parts[2], "signature verification failed"},
+		"foreign key":         {forgeToken(t, jwt.SigningMethodEdDSA, foreignKey, header, with(nil)), "signature verification failed"},
+		"unknown key":         {forgeToken(t, jwt.SigningMethodEdDSA, foreignKey, map[string]any{"typ": "at+jwt", "kid": "other"}, with(nil)), "signing key unknown to this instance"},
+		"no key id":           {forgeToken(t, jwt.SigningMethodEdDSA, key.key, map[string]any{"typ": "at+jwt"}, with(nil)), "signing key unknown to this instance"},
+		"key id a number":     {forgeToken(t, jwt.SigningMethodEdDSA, key.key, map[string]any{"typ": "at+jwt", "kid": 1}, with(nil)), "signing key unknown to this instance"},
+		"another type":        {forgeToken(t, jwt.SigningMethodEdDSA, key.key, map[string]any{"typ": "JWT", "kid": key.id}, with(nil)), "wrong token type"},
+		"HMAC with the key":   {forgeToken(t, jwt.SigningMethodHS256, []byte(key.publicKey()), header, with(nil)), "signature verification failed"},
+		"no algorithm":        {forgeToken(t, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, header, with(nil)), "signature verification failed"},
+		"expired":             {signed(jwt.MapClaims{"exp": now.Unix()}), "token has expired"},
+		"no expiry":           {signed(jwt.MapClaims{"exp": nil}), "missing required claim"},
+		"expiry a word":       {signed(jwt.MapClaims{"exp": "never"}), "not a JWT"},
+		"another audience":    {signed(jwt.MapClaims{"aud": "other"}), "issued for another instance"},
+		"no audience":         {signed(jwt.MapClaims{"aud": nil}), "missing required claim"},
+		"no application":      {signed(jwt.MapClaims{"sub": nil}), "no longer exists"},
+		"deleted application": {signed(jwt.MapClaims{"sub": "gone"}), "no longer exists"},
+		"unknown scope":       {signed(jwt.MapClaims{"scope": "survey:delete"}), "unknown scope"},
+		"not yet":             {signed(jwt.MapClaims{"nbf": now.Unix() + 60}), "verification failed"},
+		"long":                {strings.Repeat("a", 8193), "token exceeds"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			caller, err := authority.VerifyAccessToken(test.token)
+			caller, err := issuer.VerifyAccessToken(test.token)
 			var invalid *InvalidTokenError
-			if !errors.As(err, &invalid) || !strings.HasPrefix(err.Error(), "the access token ") || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v and error %v, want one with %q", caller, err, test.want)
+			if !errors.As(err, &invalid) || !strings.HasPrefix(err.Error(), "invalid access token: ") || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v and error %v, want an error containing %q", caller, err, test.want)
 			}
 			if err != nil && (strings.Contains(err.Error(), "hunter2") || len(err.Error()) > 120) {
-				t.Errorf("the error %q repeats the token", err)
+				t.Errorf("error %q reveals the token", err)
 			}
 		})
 	}
@@ -259,14 +259,14 @@ func TestVerifyAccessTokenErrors(t *testing.T) {
 // TestAccessTokenExpires checks that a token is valid for exactly one hour.
 func TestAccessTokenExpires(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
-	token, err := authority.IssueToken(portalRequest())
+	issuer := newTokenIssuer(t)
+	token, err := issuer.IssueToken(portalRequest())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for after, good := range map[time.Duration]bool{-time.Hour: true, 0: true, time.Hour - time.Second: true, time.Hour: false, 24 * time.Hour: false} {
-		authority.Now = func() time.Time { return now.Add(after) }
-		if _, err := authority.VerifyAccessToken(token); (err == nil) != good {
+	for after, valid := range map[time.Duration]bool{-time.Hour: true, 0: true, time.Hour - time.Second: true, time.Hour: false, 24 * time.Hour: false} {
+		issuer.Now = func() time.Time { return now.Add(after) }
+		if _, err := issuer.VerifyAccessToken(token); (err == nil) != valid {
 			t.Errorf("after %v: %v", after, err)
 		}
 	}
@@ -275,38 +275,38 @@ func TestAccessTokenExpires(t *testing.T) {
 // TestTokenIssuerDefaultsToSystemClock checks that Now defaults to the system clock.
 func TestTokenIssuerDefaultsToSystemClock(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
-	authority.Now = nil
-	token, err := authority.IssueToken(portalRequest())
+	issuer := newTokenIssuer(t)
+	issuer.Now = nil
+	token, err := issuer.IssueToken(portalRequest())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := authority.VerifyAccessToken(token); err != nil {
+	if _, err := issuer.VerifyAccessToken(token); err != nil {
 		t.Error(err)
 	}
 }
 
-// TestTokenIsRevokedWithApplication checks that removing an application or one of its
-// scopes affects tokens already issued.
+// TestTokenIsRevokedWithApplication checks that removing an application or one of its scopes
+// affects tokens that were already issued.
 func TestTokenIsRevokedWithApplication(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
-	token, err := authority.IssueToken(portalRequest())
+	issuer := newTokenIssuer(t)
+	token, err := issuer.IssueToken(portalRequest())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if authority.Applications, err = NewApplications(Credential{ID: "portal", Key: "rotated", Scopes: []Scope{ConfigRead, UserRead}}); err != nil {
+	if issuer.Applications, err = NewApplications(Credential{ID: "portal", Key: "rotated", Scopes: []Scope{ConfigRead, UserRead}}); err != nil {
 		t.Fatal(err)
 	}
-	caller, err := authority.VerifyAccessToken(token)
+	caller, err := issuer.VerifyAccessToken(token)
 	if err != nil || !slices.Equal(caller.Scopes, []Scope{ConfigRead}) || !caller.HasScope(ConfigRead) || caller.HasScope(UserRead) {
-		t.Errorf("got %v, %v, want what token and application both have", caller, err)
+		t.Errorf("got %v, %v; want only the scopes that both the token and the application have", caller, err)
 	}
-	if authority.Applications, err = NewApplications(); err != nil {
+	if issuer.Applications, err = NewApplications(); err != nil {
 		t.Fatal(err)
 	}
-	if caller, err := authority.VerifyAccessToken(token); err == nil {
-		t.Errorf("got %v for an application that is gone", caller)
+	if caller, err := issuer.VerifyAccessToken(token); err == nil {
+		t.Errorf("got %v for a deleted application", caller)
 	}
 }
 
@@ -314,7 +314,7 @@ func TestTokenIsRevokedWithApplication(t *testing.T) {
 // rotation, and tokens of the old key are invalid after its removal.
 func TestAccessTokensDuringKeyRotation(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
+	issuer := newTokenIssuer(t)
 	older, _ := newKeyPEM(t)
 	newer, _ := newKeyPEM(t)
 	dir := t.TempDir()
@@ -325,8 +325,8 @@ func TestAccessTokensDuringKeyRotation(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		authority.SigningKeys = keys
-		text, err := authority.IssueToken(portalRequest())
+		issuer.SigningKeys = keys
+		text, err := issuer.IssueToken(portalRequest())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,46 +335,46 @@ func TestAccessTokensDuringKeyRotation(t *testing.T) {
 	first := token(map[string]string{"a.pem": older})
 	second := token(map[string]string{"b.pem": newer})
 	for name, text := range map[string]string{"older": first, "newer": second} {
-		if _, err := authority.VerifyAccessToken(text); err != nil {
-			t.Errorf("while rotating, the token of the %s key: %v", name, err)
+		if _, err := issuer.VerifyAccessToken(text); err != nil {
+			t.Errorf("token of the %s key during rotation: %v", name, err)
 		}
 	}
 	if header, _ := decodeToken(t, second); header["kid"] != "b" {
-		t.Errorf("the key %v signs, want the newer", header["kid"])
+		t.Errorf("key %v signs, want the newer key", header["kid"])
 	}
 	dir = t.TempDir()
 	token(map[string]string{"b.pem": newer})
-	if _, err := authority.VerifyAccessToken(first); err == nil {
-		t.Error("the token of a key that is gone is good")
+	if _, err := issuer.VerifyAccessToken(first); err == nil {
+		t.Error("token of a removed key was accepted")
 	}
-	if _, err := authority.VerifyAccessToken(second); err != nil {
-		t.Errorf("the token of the key that stayed: %v", err)
+	if _, err := issuer.VerifyAccessToken(second); err != nil {
+		t.Errorf("token of the remaining key: %v", err)
 	}
 }
 
 // FuzzVerifyAccessToken checks that only signed tokens are accepted and nothing causes a
 // panic.
 func FuzzVerifyAccessToken(f *testing.F) {
-	authority := newTokenIssuer(f)
-	good, err := authority.IssueToken(portalRequest())
+	issuer := newTokenIssuer(f)
+	validToken, err := issuer.IssueToken(portalRequest())
 	if err != nil {
 		f.Fatal(err)
 	}
-	pieces := strings.Split(good, ".")
+	parts := strings.Split(validToken, ".")
 	for _, seed := range []string{
-		good, "", ".", "..", "...", pieces[0] + ".." + pieces[2], pieces[0] + ".e30." + pieces[2], "e30.e30.", "bnVsbA.bnVsbA.bnVsbA",
+		validToken, "", ".", "..", "...", parts[0] + ".." + parts[2], parts[0] + ".e30." + parts[2], "e30.e30.", "bnVsbA.bnVsbA.bnVsbA",
 		forgeToken(f, jwt.SigningMethodNone, jwt.UnsafeAllowNoneSignatureType, map[string]any{"typ": "at+jwt"}, jwt.MapClaims{}),
 	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, token string) {
-		caller, err := authority.VerifyAccessToken(token)
-		if err == nil && token != good {
-			t.Fatalf("%q was let in as %v", token, caller)
+		caller, err := issuer.VerifyAccessToken(token)
+		if err == nil && token != validToken {
+			t.Fatalf("%q was accepted as a token of %v", token, caller)
 		}
 		var invalid *InvalidTokenError
 		if err != nil && !errors.As(err, &invalid) {
-			t.Fatalf("got an error of another kind: %v", err)
+			t.Fatalf("got error %v, want *InvalidTokenError", err)
 		}
 	})
 }

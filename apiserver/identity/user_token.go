@@ -18,24 +18,24 @@ const SessionLifetime = 12 * time.Hour
 var userScopes = []Scope{KnowledgeRead, QuestionRead, QuestionWrite, SurveyRead, PatientRead}
 
 var (
-	// userTokenKind describes the access tokens of end users.
-	userTokenKind = tokenKind{name: "the access token", typ: "user+jwt", maxSize: 8 << 10}
-	// sessionTokenKind describes the tokens of the survey page. Each gives access to one
+	// userTokenKind is the kind of end users' access tokens.
+	userTokenKind = tokenKind{name: "access token", typ: "user+jwt", maxSize: 8 << 10}
+	// sessionTokenKind is the kind of the survey page's tokens. Each grants access to one
 	// survey or to all surveys of one user; no other endpoint accepts them.
-	sessionTokenKind = tokenKind{name: "the session", typ: "session+jwt", maxSize: 2 << 10}
+	sessionTokenKind = tokenKind{name: "session token", typ: "session+jwt", maxSize: 2 << 10}
 )
 
 // IssueUserToken issues an access token to an end user, valid for TokenLifetime.
-func (a *TokenIssuer) IssueUserToken(userID string) (token string, err error) {
-	now := a.now()
-	return a.SigningKeys.sign(userTokenKind, now, accessTokenClaims{
-		RegisteredClaims: a.registeredClaims(userID, a.userAudience(), now, now.Add(TokenLifetime)),
+func (i *TokenIssuer) IssueUserToken(userID string) (token string, err error) {
+	now := i.now()
+	return i.SigningKeys.sign(userTokenKind, now, accessTokenClaims{
+		RegisteredClaims: i.registeredClaims(userID, i.userAudience(), now, now.Add(TokenLifetime)),
 		Scope:            FormatScopes(userScopes),
 	})
 }
 
-// Session identifies the user of the survey page and the accessible survey, or all
-// surveys of the user.
+// Session identifies a user of the survey page and the survey that the session may access, or
+// all surveys of the user.
 type Session struct {
 	UserID, SurveyID string
 	AllSurveys       bool
@@ -48,55 +48,55 @@ type sessionClaims struct {
 	AllSurveys bool   `json:"own,omitempty"`
 }
 
-// IssueSession issues a session that is valid for SessionLifetime, but not past the end
-// of the survey.
-func (a *TokenIssuer) IssueSession(session Session, surveyEnds time.Time) (token string, err error) {
-	now := a.now()
+// IssueSession issues a session token that is valid for SessionLifetime, but expires no later
+// than the survey.
+func (i *TokenIssuer) IssueSession(session Session, surveyEnds time.Time) (token string, err error) {
+	now := i.now()
 	until := now.Add(SessionLifetime)
 	if surveyEnds.Before(until) {
 		until = surveyEnds
 	}
-	return a.SigningKeys.sign(sessionTokenKind, now, sessionClaims{
-		RegisteredClaims: a.registeredClaims(session.UserID, a.sessionAudience(), now, until),
+	return i.SigningKeys.sign(sessionTokenKind, now, sessionClaims{
+		RegisteredClaims: i.registeredClaims(session.UserID, i.sessionAudience(), now, until),
 		SurveyID:         session.SurveyID, AllSurveys: session.AllSurveys,
 	})
 }
 
-// IssueUserSession issues a session for all surveys of a signed-in user, valid for
-// SessionLifetime.
-func (a *TokenIssuer) IssueUserSession(userID string) (token string, err error) {
-	return a.IssueSession(Session{UserID: userID, AllSurveys: true}, a.now().Add(SessionLifetime))
+// IssueUserSession issues a session token for all surveys of a signed-in user. It is valid
+// for SessionLifetime.
+func (i *TokenIssuer) IssueUserSession(userID string) (token string, err error) {
+	return i.IssueSession(Session{UserID: userID, AllSurveys: true}, i.now().Add(SessionLifetime))
 }
 
 // VerifySession verifies a session token. All errors are *InvalidTokenError.
-func (a *TokenIssuer) VerifySession(token string) (Session, error) {
-	var said sessionClaims
-	if err := a.SigningKeys.verify(sessionTokenKind, token, a.sessionAudience(), a.now(), &said); err != nil {
+func (i *TokenIssuer) VerifySession(token string) (Session, error) {
+	var claims sessionClaims
+	if err := i.SigningKeys.verify(sessionTokenKind, token, i.sessionAudience(), i.now(), &claims); err != nil {
 		return Session{}, err
 	}
-	if said.Subject == "" || said.AllSurveys == (said.SurveyID != "") {
-		return Session{}, sessionTokenKind.invalidError("does not name a survey")
+	if claims.Subject == "" || claims.AllSurveys == (claims.SurveyID != "") {
+		return Session{}, sessionTokenKind.invalidError("missing survey id")
 	}
-	return Session{UserID: said.Subject, SurveyID: said.SurveyID, AllSurveys: said.AllSurveys}, nil
+	return Session{UserID: claims.Subject, SurveyID: claims.SurveyID, AllSurveys: claims.AllSurveys}, nil
 }
 
 // verifyUserToken returns the end user of an access token.
-func (a *TokenIssuer) verifyUserToken(token string) (Principal, error) {
-	var said accessTokenClaims
-	if err := a.SigningKeys.verify(userTokenKind, token, a.userAudience(), a.now(), &said); err != nil {
+func (i *TokenIssuer) verifyUserToken(token string) (Principal, error) {
+	var claims accessTokenClaims
+	if err := i.SigningKeys.verify(userTokenKind, token, i.userAudience(), i.now(), &claims); err != nil {
 		return Principal{}, err
 	}
-	scopes, err := ParseScopes(said.Scope)
-	if err != nil || said.Subject == "" {
-		return Principal{}, userTokenKind.invalidError("does not belong to an end user")
+	scopes, err := ParseScopes(claims.Scope)
+	if err != nil || claims.Subject == "" {
+		return Principal{}, userTokenKind.invalidError("not issued to an end user")
 	}
-	return Principal{Actor: audit.Actor{UserID: said.Subject}, Scopes: intersectScopes(scopes, userScopes)}, nil
+	return Principal{Actor: audit.Actor{UserID: claims.Subject}, Scopes: intersectScopes(scopes, userScopes)}, nil
 }
 
 // registeredClaims returns the claims common to all tokens.
-func (a *TokenIssuer) registeredClaims(subject, audience string, now, until time.Time) jwt.RegisteredClaims {
+func (i *TokenIssuer) registeredClaims(subject, audience string, now, until time.Time) jwt.RegisteredClaims {
 	return jwt.RegisteredClaims{
-		Issuer:    a.issuer(),
+		Issuer:    i.issuer(),
 		Subject:   subject,
 		Audience:  jwt.ClaimStrings{audience},
 		IssuedAt:  jwt.NewNumericDate(now),
@@ -105,7 +105,7 @@ func (a *TokenIssuer) registeredClaims(subject, audience string, now, until time
 	}
 }
 
-// userAudience and sessionAudience return the audiences of end users' access tokens and
-// of sessions. Instance ids contain no slash.
-func (a *TokenIssuer) userAudience() string    { return a.InstanceID + "/users" }
-func (a *TokenIssuer) sessionAudience() string { return a.InstanceID + "/page" }
+// userAudience returns the audience of end users' access tokens, sessionAudience that of
+// session tokens. Instance ids contain no slash.
+func (i *TokenIssuer) userAudience() string    { return i.InstanceID + "/users" }
+func (i *TokenIssuer) sessionAudience() string { return i.InstanceID + "/page" }

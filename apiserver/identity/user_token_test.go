@@ -14,19 +14,19 @@ import (
 
 func TestUserToken(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
-	token, err := authority.IssueUserToken("ada")
+	issuer := newTokenIssuer(t)
+	token, err := issuer.IssueUserToken("ada")
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := authority.VerifyAccessToken(token)
+	got, err := issuer.VerifyAccessToken(token)
 	want := Principal{Actor: audit.Actor{UserID: "ada"}, Scopes: []Scope{KnowledgeRead, QuestionRead, QuestionWrite, SurveyRead, PatientRead}}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	authority.Now = func() time.Time { return now.Add(TokenLifetime) }
-	if _, err := authority.VerifyAccessToken(token); err == nil {
-		t.Error("a token is good after its time")
+	issuer.Now = func() time.Time { return now.Add(TokenLifetime) }
+	if _, err := issuer.VerifyAccessToken(token); err == nil {
+		t.Error("expired token was accepted")
 	}
 }
 
@@ -38,14 +38,14 @@ func TestSessionExpiresWithSurvey(t *testing.T) {
 	for name, test := range map[string]struct {
 		ends, good time.Duration
 	}{"of a long survey": {time.Hour * 1000, SessionLifetime}, "of a short one": {time.Hour, time.Hour}} {
-		authority := newTokenIssuer(t)
-		token, err := authority.IssueSession(session, now.Add(test.ends))
+		issuer := newTokenIssuer(t)
+		token, err := issuer.IssueSession(session, now.Add(test.ends))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for after, want := range map[time.Duration]bool{0: true, test.good - 2*time.Second: true, test.good + time.Second: false} {
-			authority.Now = func() time.Time { return now.Add(after) }
-			got, err := authority.VerifySession(token)
+			issuer.Now = func() time.Time { return now.Add(after) }
+			got, err := issuer.VerifySession(token)
 			if (err == nil) != want || want && got != session {
 				t.Errorf("%s, after %v: got %v, %v", name, after, got, err)
 			}
@@ -56,25 +56,25 @@ func TestSessionExpiresWithSurvey(t *testing.T) {
 // TestSessionPrincipal checks that a session is for one survey or for all surveys of a user.
 func TestSessionPrincipal(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
-	own, err := authority.IssueUserSession("ada")
+	issuer := newTokenIssuer(t)
+	token, err := issuer.IssueUserSession("ada")
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, err := authority.VerifySession(own)
-	if p := at.Principal(); err != nil || p.UserID != "ada" || p.Kind() != KindEndUser {
-		t.Errorf("a session of a user is %+v, %v", p, err)
+	session, err := issuer.VerifySession(token)
+	if p := session.Principal(); err != nil || p.UserID != "ada" || p.Kind() != KindEndUser {
+		t.Errorf("got principal %+v, %v for a user session", p, err)
 	}
 	if p := (Session{UserID: "ada", SurveyID: "s1"}).Principal(); p.UserID != "ada" || p.SurveyID != "s1" || p.Kind() != KindSurveySession {
-		t.Errorf("a session for one survey is %+v", p)
+		t.Errorf("got principal %+v for a survey session", p)
 	}
-	for _, odd := range []Session{{UserID: "ada"}, {UserID: "ada", SurveyID: "s1", AllSurveys: true}, {AllSurveys: true}} {
-		token, err := authority.IssueSession(odd, now.Add(time.Hour))
+	for _, invalid := range []Session{{UserID: "ada"}, {UserID: "ada", SurveyID: "s1", AllSurveys: true}, {AllSurveys: true}} {
+		token, err := issuer.IssueSession(invalid, now.Add(time.Hour))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := authority.VerifySession(token); err == nil {
-			t.Errorf("%+v is a session", odd)
+		if _, err := issuer.VerifySession(token); err == nil {
+			t.Errorf("invalid session %+v was accepted", invalid)
 		}
 	}
 }
@@ -83,61 +83,61 @@ func TestSessionPrincipal(t *testing.T) {
 // kinds.
 func TestTokenKindsAreNotInterchangeable(t *testing.T) {
 	t.Parallel()
-	authority := newTokenIssuer(t)
-	application, err1 := authority.IssueToken(portalRequest())
-	user, err2 := authority.IssueUserToken("portal")
-	session, err3 := authority.IssueSession(Session{UserID: "portal", SurveyID: "s1"}, now.Add(time.Hour))
-	interview, err4 := authority.IssueInterviewToken("service-en", "1")
+	issuer := newTokenIssuer(t)
+	application, err1 := issuer.IssueToken(portalRequest())
+	user, err2 := issuer.IssueUserToken("portal")
+	session, err3 := issuer.IssueSession(Session{UserID: "portal", SurveyID: "s1"}, now.Add(time.Hour))
+	interview, err4 := issuer.IssueInterviewToken("service-en", "1")
 	if err := errors.Join(err1, err2, err3, err4); err != nil {
 		t.Fatal(err)
 	}
-	takers := map[string]func(string) error{
+	verifiers := map[string]func(string) error{
 		"application": func(token string) error {
-			caller, err := authority.VerifyAccessToken(token)
+			caller, err := issuer.VerifyAccessToken(token)
 			if err == nil && caller.UserID != "" {
-				err = errors.New("it is a user's")
+				err = errors.New("issued to an end user")
 			}
 			return err
 		},
 		"user": func(token string) error {
-			caller, err := authority.VerifyAccessToken(token)
+			caller, err := issuer.VerifyAccessToken(token)
 			if err == nil && caller.Application != "" {
-				err = errors.New("it is an application's")
+				err = errors.New("issued to an application")
 			}
 			return err
 		},
-		"session":   func(token string) error { _, err := authority.VerifySession(token); return err },
-		"interview": func(token string) error { _, _, err := authority.VerifyInterviewToken(token); return err },
+		"session":   func(token string) error { _, err := issuer.VerifySession(token); return err },
+		"interview": func(token string) error { _, _, err := issuer.VerifyInterviewToken(token); return err },
 	}
 	for kind, token := range map[string]string{"application": application, "user": user, "session": session, "interview": interview} {
-		for taker, take := range takers {
-			if err := take(token); (err == nil) != (kind == taker) {
-				t.Errorf("the token of a kind %s shown as %s: %v", kind, taker, err)
+		for verifier, verify := range verifiers {
+			if err := verify(token); (err == nil) != (kind == verifier) {
+				t.Errorf("verifying %s token as %s token: %v", kind, verifier, err)
 			}
 		}
 	}
 }
 
-// FuzzUserToken checks that unissued tokens yield no caller and no panic.
+// FuzzUserToken checks that tokens that were not issued are rejected without a panic.
 func FuzzUserToken(f *testing.F) {
-	authority := newTokenIssuer(f)
-	good, err := authority.IssueUserToken("ada")
+	issuer := newTokenIssuer(f)
+	validToken, err := issuer.IssueUserToken("ada")
 	if err != nil {
 		f.Fatal(err)
 	}
-	session, err := authority.IssueSession(Session{UserID: "ada", SurveyID: "s1"}, now.Add(time.Hour))
+	session, err := issuer.IssueSession(Session{UserID: "ada", SurveyID: "s1"}, now.Add(time.Hour))
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, seed := range []string{good, session, "eyJ0eXAiOiJ1c2VyK2p3dCJ9..", "", "..", "eyJ0eXAiOjd9.e30."} {
+	for _, seed := range []string{validToken, session, "eyJ0eXAiOiJ1c2VyK2p3dCJ9..", "", "..", "eyJ0eXAiOjd9.e30."} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, token string) {
-		if caller, err := authority.VerifyAccessToken(token); err == nil && token != good {
-			t.Errorf("%q is taken for %v", token, caller)
+		if caller, err := issuer.VerifyAccessToken(token); err == nil && token != validToken {
+			t.Errorf("%q was accepted as a token of %v", token, caller)
 		}
-		if got, err := authority.VerifySession(token); err == nil && token != session {
-			t.Errorf("%q is taken for %v", token, got)
+		if got, err := issuer.VerifySession(token); err == nil && token != session {
+			t.Errorf("%q was accepted as a token of %v", token, got)
 		}
 	})
 }

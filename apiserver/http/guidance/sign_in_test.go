@@ -145,7 +145,7 @@ func TestSignInValidation(t *testing.T) {
 		{loginPath, `{"phone": "x"}`, "acme", 422, `"field":"otp"`},
 		{loginPath, `{"email": "ada@x.example", "otp": 123456}`, "acme", 422, `"field":"otp"`},
 		{loginPath, `{"email": "ada@x.example", "otp": "` + strings.Repeat("1", 8<<10) + `"}`, "acme", 413, "8 KiB"},
-		{loginPath, `{"email": "ada@x.example", "otp": "\u0000"}`, "acme", 401, "wrong or has expired"},
+		{loginPath, `{"email": "ada@x.example", "otp": "\u0000"}`, "acme", 401, "invalid or expired code"},
 		{otpPath, `{`, "acme", 400, "invalid JSON"},
 	} {
 		headers := []string{}
@@ -173,8 +173,8 @@ func TestSignInByMagicCode(t *testing.T) {
 		holds  string
 	}{
 		{`{"code": "` + code + `", "resource_type": "survey", "resource_id": "s1"}`, 200, "token"},
-		{`{"code": "` + code + `", "resource_type": "survey", "resource_id": "s2"}`, 401, "wrong or has expired"},
-		{`{"code": "x", "resource_type": "survey", "resource_id": "s1"}`, 401, "wrong or has expired"},
+		{`{"code": "` + code + `", "resource_type": "survey", "resource_id": "s2"}`, 401, "invalid or expired code"},
+		{`{"code": "x", "resource_type": "survey", "resource_id": "s1"}`, 401, "invalid or expired code"},
 		{`{"code": "` + code + `", "resource_type": "patient", "resource_id": "s1"}`, 422, "resource_type"},
 		{`{}`, 422, `"code"`},
 	} {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package access decides what an authenticated principal may do: Authorize decides whether
-// it may perform an operation, by the security that the API contracts state, and the
-// functions in resources.go decide whether it may see a resource. Whatever is not allowed
-// is denied.
+// Package access decides what an authenticated principal may do. Authorize decides whether it
+// may perform an operation, based on the security requirements in the API contracts, and the
+// functions in resources.go decide whether it may see a resource. Everything that is not
+// explicitly allowed is denied.
 //
 // The decisions are pure. Authenticating principals belongs in package identity, loading
 // resources in the services, and status codes and messages in the HTTP packages.
@@ -18,9 +18,9 @@ import (
 
 // DeniedError reports that a principal may not perform an operation.
 type DeniedError struct {
-	OperationID string // empty for an operation that no contract has
-	// MissingScope is the scope that the principal lacks; empty if its kind may not perform
-	// the operation, whatever its scopes.
+	OperationID string // empty if no contract defines the operation
+	// MissingScope is the scope that the principal lacks. It is empty if principals of this
+	// kind may not perform the operation at all.
 	MissingScope identity.Scope
 }
 
@@ -35,9 +35,8 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("%s is not allowed for this kind of principal", e.OperationID)
 }
 
-// Authorize returns nil if the principal may perform the operation, or a *DeniedError. The
-// zero Operation is denied to everyone, and the zero Principal may perform only public
-// operations.
+// Authorize returns nil if the principal may perform the operation, or a *DeniedError. Nobody
+// may perform the zero Operation, and the zero Principal may perform only public operations.
 func Authorize(principal identity.Principal, operation Operation) error {
 	if operation.Public {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 )
 
-// Principals of the tests: ada's surveys include s1 and s2.
+// Test principals. The user ada owns the surveys s1 and s2.
 var (
 	unauthenticated = identity.Principal{}
 	portal          = identity.Principal{Actor: audit.Actor{Application: "portal"}, Scopes: []identity.Scope{identity.SurveyRead}}
@@ -81,7 +81,7 @@ func TestResources(t *testing.T) {
 		"survey session":  {session, false, false, true, false, false},
 		"unauthenticated": {unauthenticated, false, false, false, false, false},
 	} {
-		for what, check := range map[string]struct{ got, want bool }{
+		for method, check := range map[string]struct{ got, want bool }{
 			"all users":                 {access.SeesAllUsers(test.principal), test.allUsers},
 			"own patient":               {access.CanSeePatient(test.principal, "ada"), test.ownPatient},
 			"another's patient":         {access.CanSeePatient(test.principal, "bob"), test.others},
@@ -94,7 +94,7 @@ func TestResources(t *testing.T) {
 			"conditions with a feature": {access.CanSeeConditions(test.principal, true), true},
 		} {
 			if check.got != check.want {
-				t.Errorf("%s: %s: %v, want %v", name, what, check.got, check.want)
+				t.Errorf("%s: %s: got %v, want %v", name, method, check.got, check.want)
 			}
 		}
 	}
@@ -103,7 +103,7 @@ func TestResources(t *testing.T) {
 func TestReachesSurvey(t *testing.T) {
 	t.Parallel()
 	if !access.ReachesSurvey(session, "s1") || access.ReachesSurvey(session, "s2") || !access.ReachesSurvey(ada, "s2") {
-		t.Error("a session reaches a survey other than its own, or not its own")
+		t.Error("want the session to reach its own survey only")
 	}
 }
 
@@ -124,7 +124,7 @@ func TestListOwner(t *testing.T) {
 		{unauthenticated, "", "", false},
 	} {
 		if got, ok := access.ListOwner(test.principal, test.requested); got != test.want || ok != test.ok {
-			t.Errorf("%s asks for %q: got %q, %v; want %q, %v", test.principal.Kind(), test.requested, got, ok, test.want, test.ok)
+			t.Errorf("ListOwner(%s, %q) = %q, %v; want %q, %v", test.principal.Kind(), test.requested, got, ok, test.want, test.ok)
 		}
 	}
 }

@@ -17,32 +17,32 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
 )
 
-// A Scheme is how the caller of an operation authenticates: the security schemes of the
-// contract that it requires together, joined with a plus sign.
+// A Scheme identifies how callers of an operation authenticate. It joins the names of the
+// security schemes that the operation requires with plus signs.
 type Scheme string
 
-// The schemes of the contracts.
+// Schemes used by the contracts.
 const (
 	SchemeAccessToken       Scheme = "accessToken"                  // Authorization: Bearer
 	SchemeClientCredentials Scheme = "application"                  // Authorization: Basic
 	SchemeApplicationKey    Scheme = "applicationID+applicationKey" // App-Id and App-Key
 )
 
-// Operation is an operation of a contract and who may perform it.
+// Operation describes a contract operation and the principals that may perform it.
 type Operation struct {
 	ID     string // operationId
-	Public bool   // whether everyone may perform it, without authentication
+	Public bool   // whether the operation requires no authentication
 	Scheme Scheme
 	Scopes []identity.Scope // required scopes, in the order of AllScopes
-	Kinds  []identity.Kind  // kinds of principal that may perform it
+	Kinds  []identity.Kind  // kinds of principals that may perform the operation
 }
 
-// Operations are the operations of contracts by method and path, such as
-// "GET /v3/conditions/{id}".
+// Operations maps methods and paths, such as "GET /v3/conditions/{id}", to contract
+// operations.
 type Operations map[string]Operation
 
-// Lookup returns the operation with a method and a path as the contract writes it. If no
-// contract has it, Lookup returns the zero Operation, which is denied to everyone.
+// Lookup returns the operation for a method and a path template of a contract. If no contract
+// defines it, Lookup returns the zero Operation, which nobody may perform.
 func (o Operations) Lookup(method, path string) Operation { return o[method+" "+path] }
 
 // LoadOperations returns the operations of the embedded contracts. The caller must not
@@ -51,8 +51,9 @@ var LoadOperations = sync.OnceValues(func() (Operations, error) {
 	return ParseOperations(openapi.EngineV3, openapi.Guidance)
 })
 
-// ParseOperations parses the operations of contracts. It rejects an operation without
-// security, so that an operation is public only if its contract says so.
+// ParseOperations parses the operations of contracts. It rejects operations without a
+// security requirement, so that an operation is public only if its contract explicitly
+// declares it public.
 func ParseOperations(contracts ...[]byte) (Operations, error) {
 	operations := Operations{}
 	for _, text := range contracts {
@@ -67,16 +68,17 @@ func ParseOperations(contracts ...[]byte) (Operations, error) {
 	return operations, nil
 }
 
-// contract is the part of an OpenAPI contract that states who may call it.
+// contract is the subset of an OpenAPI contract that defines operations and their security
+// requirements.
 type contract struct {
 	Servers  []struct{ URL string }
-	Security *[]requirement // of operations without their own
+	Security *[]requirement // default for operations that declare none
 	Paths    map[string]struct {
 		Get, Put, Post, Delete, Options, Head, Patch, Trace *contractOperation
 	}
 }
 
-// requirement is a security requirement: scopes by security scheme.
+// requirement is a security requirement: the required scopes by security scheme.
 type requirement map[string][]string
 
 type contractOperation struct {
@@ -85,16 +87,16 @@ type contractOperation struct {
 	Principals  []identity.Kind `yaml:"x-principals"` // defaults to every kind
 }
 
-// addTo adds the operations of the contract to others.
+// addTo adds the contract's operations to operations.
 func (c *contract) addTo(operations Operations) error {
 	base := ""
 	if len(c.Servers) > 0 {
 		base = strings.TrimSuffix(c.Servers[0].URL, "/")
 	}
-	for path, item := range c.Paths {
+	for path, pathItem := range c.Paths {
 		for method, operation := range map[string]*contractOperation{
-			http.MethodGet: item.Get, http.MethodPut: item.Put, http.MethodPost: item.Post, http.MethodDelete: item.Delete,
-			http.MethodOptions: item.Options, http.MethodHead: item.Head, http.MethodPatch: item.Patch, http.MethodTrace: item.Trace,
+			http.MethodGet: pathItem.Get, http.MethodPut: pathItem.Put, http.MethodPost: pathItem.Post, http.MethodDelete: pathItem.Delete,
+			http.MethodOptions: pathItem.Options, http.MethodHead: pathItem.Head, http.MethodPatch: pathItem.Patch, http.MethodTrace: pathItem.Trace,
 		} {
 			if operation == nil {
 				continue
@@ -105,7 +107,7 @@ func (c *contract) addTo(operations Operations) error {
 				return fmt.Errorf("API contract: %s: %w", name, err)
 			}
 			if _, exists := operations[name]; exists {
-				return fmt.Errorf("API contract: %s: already exists in another contract", name)
+				return fmt.Errorf("API contract: %s is defined in more than one contract", name)
 			}
 			operations[name] = parsed
 		}
@@ -113,7 +115,7 @@ func (c *contract) addTo(operations Operations) error {
 	return nil
 }
 
-// parse returns the operation; security applies if it has none of its own.
+// parse returns the operation. If it declares no security, the given default applies.
 func (o *contractOperation) parse(security *[]requirement) (Operation, error) {
 	if o.Security != nil {
 		security = o.Security
@@ -129,7 +131,7 @@ func (o *contractOperation) parse(security *[]requirement) (Operation, error) {
 	}
 	switch {
 	case security == nil:
-		return Operation{}, errors.New("no security; set it to [] for a public operation")
+		return Operation{}, errors.New("missing security; set it to [] for a public operation")
 	case len(*security) == 0:
 		parsed.Public = true
 		return parsed, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
 )
 
-// TestLoadOperations checks that the table has every operation of the contracts and no other.
+// TestLoadOperations checks that the table contains exactly the operations of the contracts.
 func TestLoadOperations(t *testing.T) {
 	t.Parallel()
 	operations, err := access.LoadOperations()
@@ -43,7 +43,8 @@ func TestLoadOperations(t *testing.T) {
 	}
 }
 
-// TestOperations checks one operation of each scheme and the only ones without a scope.
+// TestOperations checks one operation per scheme, the public operations, and the operations
+// without a required scope.
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	operations, err := access.LoadOperations()
@@ -85,19 +86,19 @@ func TestOperations(t *testing.T) {
 		t.Errorf("operations without a scope (-want +got)\n%s", diff)
 	}
 	if diff := cmp.Diff(access.Operation{}, operations.Lookup("DELETE", "/.well-known/jwks.json")); diff != "" {
-		t.Errorf("an operation that no contract has is known:\n%s", diff)
+		t.Errorf("unknown operation (-want +got)\n%s", diff)
 	}
 }
 
-// TestParseOperationsErrors checks that a contract that does not state who may call an
-// operation is rejected.
+// TestParseOperationsErrors checks that contracts with missing or invalid security
+// requirements are rejected.
 func TestParseOperationsErrors(t *testing.T) {
 	t.Parallel()
 	contract := func(operation string) string { return "paths:\n  /a:\n    get: {operationId: a, " + operation + "}\n" }
 	for name, test := range map[string]struct{ contract, want string }{
 		"no YAML":       {"\t", "parsing API contract"},
-		"no security":   {contract("tags: [x]"), "GET /a: no security"},
-		"null security": {contract("security: null"), "GET /a: no security"},
+		"no security":   {contract("tags: [x]"), "GET /a: missing security"},
+		"null security": {contract("security: null"), "GET /a: missing security"},
 		"alternatives":  {contract("security: [{accessToken: []}, {application: []}]"), "alternatives are not supported"},
 		"optional":      {contract("security: [{}]"), "alternatives are not supported"},
 		"unknown scope": {contract("security: [{accessToken: ['survey:eat']}]"), "survey:eat"},
@@ -105,15 +106,16 @@ func TestParseOperationsErrors(t *testing.T) {
 	} {
 		operations, err := access.ParseOperations([]byte(test.contract))
 		if err == nil || !strings.Contains(err.Error(), test.want) || operations != nil {
-			t.Errorf("%s: got %v, %v; want an error with %q", name, operations, err, test.want)
+			t.Errorf("%s: got %v and error %v, want an error containing %q", name, operations, err, test.want)
 		}
 	}
 	if _, err := access.ParseOperations(openapi.Guidance, openapi.Guidance); err == nil {
-		t.Error("one operation in two contracts is accepted")
+		t.Error("want an error for an operation defined in two contracts")
 	}
 }
 
-// TestNoPrincipals checks that an empty list of principals is not the same as none.
+// TestNoPrincipals checks that an empty list of principals allows nobody, unlike a missing
+// list.
 func TestNoPrincipals(t *testing.T) {
 	t.Parallel()
 	operations, err := access.ParseOperations([]byte("paths: {/a: {get: {operationId: a, security: [{accessToken: []}], x-principals: []}}}"))
@@ -121,6 +123,6 @@ func TestNoPrincipals(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := access.Authorize(portal, operations.Lookup("GET", "/a")); err == nil {
-		t.Error("an operation without principals is allowed")
+		t.Error("want an operation without principals to be denied")
 	}
 }

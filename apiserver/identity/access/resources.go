@@ -20,8 +20,9 @@ func CanSeeSurvey(p identity.Principal, surveyID, ownerID string) bool {
 	return SeesAllUsers(p) || p.UserID != "" && p.UserID == ownerID && ReachesSurvey(p, surveyID)
 }
 
-// ReachesSurvey reports whether a principal is not restricted to another survey. It does not
-// check the owner of the survey; CanSeeSurvey does.
+// ReachesSurvey reports whether a principal may access a survey as far as its session is
+// concerned: only survey sessions are restricted to one survey. It does not check the owner
+// of the survey; CanSeeSurvey does.
 func ReachesSurvey(p identity.Principal, surveyID string) bool {
 	return p.SurveyID == "" || p.SurveyID == surveyID
 }
@@ -39,8 +40,8 @@ func ListOwner(p identity.Principal, requestedID string) (ownerID string, ok boo
 	return "", false
 }
 
-// CanSeeConditions reports whether a principal may see which conditions an assessment found.
-// The tenant's feature patientResults decides for users; applications always may.
+// CanSeeConditions reports whether a principal may see the conditions of an assessment.
+// Applications always may; end users may if the tenant enables the patientResults feature.
 func CanSeeConditions(p identity.Principal, patientResults bool) bool {
 	return patientResults || SeesAllUsers(p)
 }

@@ -17,13 +17,13 @@ func TestContactAttempts(t *testing.T) {
 	client := netip.MustParseAddr("203.0.113.7")
 	pat, loud := record.Contact{Email: "pat@example.org"}, record.Contact{Email: "PAT@Example.org"}
 	if throttle.CodeRequest(client, pat) != throttle.CodeRequest(client, loud) || throttle.CodeAttempt(client, pat) != throttle.CodeAttempt(client, loud) {
-		t.Error("the case of an address makes another name")
+		t.Error("want the same name regardless of the case of the address")
 	}
 	names := map[string]bool{}
-	for _, who := range []record.Contact{pat, {Email: "sam@example.org"}, {Phone: "+441632960000"}} {
-		names[throttle.CodeRequest(client, who).Name], names[throttle.CodeAttempt(client, who).Name] = true, true
+	for _, contact := range []record.Contact{pat, {Email: "sam@example.org"}, {Phone: "+441632960000"}} {
+		names[throttle.CodeRequest(client, contact).Name], names[throttle.CodeAttempt(client, contact).Name] = true, true
 	}
 	if len(names) != 6 {
-		t.Errorf("six tries have the names %v", names)
+		t.Errorf("got names %v for six attempts", names)
 	}
 }

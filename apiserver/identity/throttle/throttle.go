@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package throttle slows down credential guessing: after a number of failed attempts,
-// further attempts have to wait and are not checked. It is a separate package because
-// every way of signing in uses it, in every API; the response to a throttled attempt
-// belongs in the APIs.
+// Package throttle slows down credential guessing: after a number of failed attempts, further
+// attempts have to wait and are not checked. It is a separate package because every sign-in
+// method of every API uses it; the APIs define the response to a throttled attempt.
 //
-// Failures count per client address and name, so that an attacker cannot lock an
-// application out at another address. Clients may share an address, for example behind
-// an untrusted proxy, where one client's failures would block the others. Credentials
-// that have succeeded from an address are therefore remembered and always allowed from
+// Failures are counted per client address and name, so that an attacker at one address cannot
+// lock out an application at another. Clients may share an address, for example behind an
+// untrusted proxy, where the failures of one client would block the others. Therefore,
+// credentials that have succeeded from an address are remembered and always allowed from
 // there.
 //
-// All state is held in the memory of one replica, is bounded, and evicts the oldest
-// failures first.
+// All state is bounded and kept in the memory of one replica. The oldest failures are evicted
+// first.
 package throttle
 
 import (
@@ -24,11 +23,11 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Limits on failures. Each is a burst size and also the refill rate per minute.
+// Failure limits. Each is a burst size and the refill rate per minute.
 const (
 	// maxFailuresPerName limits failures per name and address.
 	maxFailuresPerName = 10
-	// maxFailuresPerAddress limits failures per address, over all names.
+	// maxFailuresPerAddress limits failures per address, across all names.
 	maxFailuresPerAddress = 100
 )
 
@@ -47,8 +46,8 @@ type Attempt struct {
 	// Name is the claimed identity, such as an application id. Names of different kinds must
 	// not collide.
 	Name string
-	// Secret is the presented credential. Only a hash of it is kept, to recognize
-	// credentials that succeeded before. If empty, success is not remembered.
+	// Secret is the presented credential. Only its hash is kept, to recognize credentials
+	// that succeeded before. If empty, a success is not remembered.
 	Secret string
 }
 
@@ -84,64 +83,64 @@ func New(now func() time.Time) *Throttle {
 	}
 }
 
-func newCache[K comparable, V any](most int) *lru.Cache[K, V] {
-	cache, err := lru.New[K, V](most)
+func newCache[K comparable, V any](size int) *lru.Cache[K, V] {
+	cache, err := lru.New[K, V](size)
 	if err != nil {
-		panic(err) // only for a size below one
+		panic(err) // only if the size is not positive
 	}
 	return cache
 }
 
-// Wait returns how long an attempt has to wait; zero means it may be checked now.
+// Wait returns how long an attempt has to wait; zero means that it may be checked now.
 // Concurrent attempts do not see each other's failures.
-func (t *Throttle) Wait(try Attempt) time.Duration {
+func (t *Throttle) Wait(attempt Attempt) time.Duration {
 	if t == nil {
 		return 0
 	}
-	key, now := t.nameKey(try), t.now()
+	key, now := t.nameKey(attempt), t.now()
 	var wait time.Duration
-	if failures, some := t.names.Peek(key); some {
-		wait = timeUntilAllowed(failures, now)
+	if limiter, exists := t.names.Peek(key); exists {
+		wait = timeUntilAllowed(limiter, now)
 	}
-	if failures, some := t.addresses.Peek(key.network); some {
-		wait = max(wait, timeUntilAllowed(failures, now))
+	if limiter, exists := t.addresses.Peek(key.network); exists {
+		wait = max(wait, timeUntilAllowed(limiter, now))
 	}
-	if wait > 0 && t.isVerified(key, try) {
+	if wait > 0 && t.isVerified(key, attempt) {
 		return 0
 	}
 	return wait
 }
 
 // RecordFailure records a failed attempt.
-func (t *Throttle) RecordFailure(try Attempt) {
+func (t *Throttle) RecordFailure(attempt Attempt) {
 	if t == nil {
 		return
 	}
-	key, now := t.nameKey(try), t.now()
+	key, now := t.nameKey(attempt), t.now()
 	recordFailure(t.names, key, maxFailuresPerName, now)
 	recordFailure(t.addresses, key.network, maxFailuresPerAddress, now)
 }
 
 // RecordSuccess records a successful attempt.
-func (t *Throttle) RecordSuccess(try Attempt) {
-	if t == nil || try.Secret == "" {
+func (t *Throttle) RecordSuccess(attempt Attempt) {
+	if t == nil || attempt.Secret == "" {
 		return
 	}
-	if proof := t.verifiedKey(t.nameKey(try), try); !t.verified.Contains(proof) {
-		t.verified.Add(proof, struct{}{})
+	if key := t.verifiedKey(t.nameKey(attempt), attempt); !t.verified.Contains(key) {
+		t.verified.Add(key, struct{}{})
 	}
 }
 
-func (t *Throttle) isVerified(key nameKey, try Attempt) bool {
-	return try.Secret != "" && t.verified.Contains(t.verifiedKey(key, try))
+func (t *Throttle) isVerified(key nameKey, attempt Attempt) bool {
+	return attempt.Secret != "" && t.verified.Contains(t.verifiedKey(key, attempt))
 }
 
-func (t *Throttle) nameKey(try Attempt) nameKey {
-	return nameKey{clientNetwork(try.Client), maphash.String(t.seed, try.Name)}
+func (t *Throttle) nameKey(attempt Attempt) nameKey {
+	return nameKey{clientNetwork(attempt.Client), maphash.String(t.seed, attempt.Name)}
 }
 
-func (t *Throttle) verifiedKey(key nameKey, try Attempt) verifiedKey {
-	return verifiedKey{key, maphash.Comparable(t.seed, [2]string{try.Name, try.Secret})}
+func (t *Throttle) verifiedKey(key nameKey, attempt Attempt) verifiedKey {
+	return verifiedKey{key, maphash.Comparable(t.seed, [2]string{attempt.Name, attempt.Secret})}
 }
 
 // clientNetwork returns the IPv4 address or the /64 of the IPv6 address.
@@ -153,19 +152,19 @@ func clientNetwork(address netip.Addr) netip.Prefix {
 	}
 	prefix, err := address.Prefix(bits)
 	if err != nil {
-		return netip.Prefix{} // all invalid addresses count as one
+		return netip.Prefix{} // invalid addresses share one limit
 	}
 	return prefix
 }
 
-// recordFailure uses up one allowed failure.
-func recordFailure[K comparable](failures *lru.Cache[K, *rate.Limiter], key K, most int, now time.Time) {
-	fresh := rate.NewLimiter(rate.Limit(float64(most)/time.Minute.Seconds()), most)
-	limiter, known, _ := failures.PeekOrAdd(key, fresh)
-	if known {
+// recordFailure consumes one allowed failure.
+func recordFailure[K comparable](failures *lru.Cache[K, *rate.Limiter], key K, burst int, now time.Time) {
+	newLimiter := rate.NewLimiter(rate.Limit(float64(burst)/time.Minute.Seconds()), burst)
+	limiter, exists, _ := failures.PeekOrAdd(key, newLimiter)
+	if exists {
 		failures.Get(key) // mark as recently used
 	} else {
-		limiter = fresh
+		limiter = newLimiter
 	}
 	limiter.AllowN(now, 1)
 }

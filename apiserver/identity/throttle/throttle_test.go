@@ -25,9 +25,9 @@ func newAttempt(address, name string) Attempt {
 	return Attempt{Client: netip.MustParseAddr(address), Name: name, Secret: "guess"}
 }
 
-func (t *Throttle) fail(try Attempt, times int) {
+func (t *Throttle) fail(attempt Attempt, times int) {
 	for range times {
-		t.RecordFailure(try)
+		t.RecordFailure(attempt)
 	}
 }
 
@@ -58,7 +58,7 @@ func TestWait(t *testing.T) {
 		throttle.fail(guesser, test.failures)
 		c.time = c.time.Add(test.later)
 		if got := throttle.Wait(test.try); (got - test.want).Abs() > time.Millisecond {
-			t.Errorf("%s: wait %v, want %v", name, got, test.want)
+			t.Errorf("%s: Wait() = %v, want %v", name, got, test.want)
 		}
 	}
 }
@@ -66,51 +66,51 @@ func TestWait(t *testing.T) {
 // TestClientNetworks checks that IPv6 clients are counted per /64.
 func TestClientNetworks(t *testing.T) {
 	t.Parallel()
-	for address, same := range map[string]bool{
+	for address, isThrottled := range map[string]bool{
 		"2001:db8::ffff": true, "2001:db8::1%eth0": true, "2001:db8:0:0:ffff::": true, "2001:db8:0:1::1": false,
 	} {
 		throttle := New(newFakeClock().now)
 		throttle.fail(newAttempt("2001:db8::1", "portal"), maxFailuresPerName)
-		if got := throttle.Wait(newAttempt(address, "portal")) > 0; got != same {
-			t.Errorf("%s has to wait: %v", address, got)
+		if got := throttle.Wait(newAttempt(address, "portal")) > 0; got != isThrottled {
+			t.Errorf("%s is throttled: %v", address, got)
 		}
 	}
 	throttle := New(newFakeClock().now)
 	throttle.fail(Attempt{Name: "portal"}, maxFailuresPerName)
 	if throttle.Wait(Attempt{Name: "portal"}) == 0 || throttle.Wait(newAttempt("192.0.2.1", "portal")) != 0 {
-		t.Error("those without an address are not one")
+		t.Error("want clients without an address to share a limit")
 	}
 }
 
-// TestVerifiedCredentialsPass checks that credentials that succeeded from an address
-// keep working there while others fail.
+// TestVerifiedCredentialsPass checks that credentials that succeeded from an address keep
+// working there while other attempts fail.
 func TestVerifiedCredentialsPass(t *testing.T) {
 	t.Parallel()
 	throttle := New(newFakeClock().now)
-	right, guess := newAttempt("192.0.2.1", "portal"), newAttempt("192.0.2.1", "portal")
-	right.Secret = "right"
-	throttle.RecordSuccess(right)
+	valid, guess := newAttempt("192.0.2.1", "portal"), newAttempt("192.0.2.1", "portal")
+	valid.Secret = "right"
+	throttle.RecordSuccess(valid)
 	throttle.fail(guess, 2*maxFailuresPerAddress)
-	if wait := throttle.Wait(right); wait != 0 {
-		t.Errorf("what was right waits %v", wait)
+	if wait := throttle.Wait(valid); wait != 0 {
+		t.Errorf("verified credentials have to wait %v", wait)
 	}
-	others := map[string]Attempt{"a guess": guess, "another name": right, "another address": right, "nothing": right}
+	others := map[string]Attempt{"a guess": guess, "another name": valid, "another address": valid, "nothing": valid}
 	edit := func(name string, f func(*Attempt)) { other := others[name]; f(&other); others[name] = other }
-	edit("another name", func(try *Attempt) { try.Name = "kiosk" })
-	edit("nothing", func(try *Attempt) { try.Secret = "" })
-	edit("another address", func(try *Attempt) { try.Client = netip.MustParseAddr("192.0.2.2") })
+	edit("another name", func(attempt *Attempt) { attempt.Name = "kiosk" })
+	edit("nothing", func(attempt *Attempt) { attempt.Secret = "" })
+	edit("another address", func(attempt *Attempt) { attempt.Client = netip.MustParseAddr("192.0.2.2") })
 	throttle.fail(others["another address"], maxFailuresPerName)
 	for name, other := range others {
 		if throttle.Wait(other) == 0 {
-			t.Errorf("%s passes", name)
+			t.Errorf("%s is not throttled", name)
 		}
 	}
 	throttle.RecordSuccess(others["nothing"])
 	if throttle.Wait(others["nothing"]) == 0 {
-		t.Error("nothing is a secret")
+		t.Error("attempt with an empty secret is not throttled")
 	}
-	if throttle.Wait(Attempt{Client: right.Client, Name: "porta", Secret: "lright"}) == 0 {
-		t.Error("name and secret run into each other")
+	if throttle.Wait(Attempt{Client: valid.Client, Name: "porta", Secret: "lright"}) == 0 {
+		t.Error("attempts with the same concatenation of name and secret are confused")
 	}
 }
 
@@ -120,7 +120,7 @@ func TestNilThrottleAllowsAll(t *testing.T) {
 	throttle.fail(newAttempt("192.0.2.1", "portal"), 2*maxFailuresPerName)
 	throttle.RecordSuccess(newAttempt("192.0.2.1", "portal"))
 	if wait := throttle.Wait(newAttempt("192.0.2.1", "portal")); wait != 0 {
-		t.Errorf("wait %v", wait)
+		t.Errorf("got wait %v", wait)
 	}
 }
 
@@ -131,34 +131,34 @@ func TestThrottleInvariants(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newFakeClock()
 		throttle, start := New(c.now), c.time
-		judged := map[string]int{}
+		checked := map[string]int{}
 		for range rapid.IntRange(1, 400).Draw(t, "tries") {
 			c.time = c.time.Add(time.Duration(rapid.IntRange(0, 3000).Draw(t, "milliseconds")) * time.Millisecond)
-			try := newAttempt("192.0.2.1", strconv.Itoa(rapid.IntRange(0, 20).Draw(t, "name")))
-			wait := throttle.Wait(try)
+			attempt := newAttempt("192.0.2.1", strconv.Itoa(rapid.IntRange(0, 20).Draw(t, "name")))
+			wait := throttle.Wait(attempt)
 			if wait < 0 || wait > time.Minute {
-				t.Fatalf("wait %v", wait)
+				t.Fatalf("got wait %v", wait)
 			}
 			if wait == 0 {
-				throttle.RecordFailure(try)
-				judged[try.Name]++
-				judged[""]++
-			} else if c.time = c.time.Add(wait + time.Microsecond); throttle.Wait(try) != 0 {
-				t.Fatalf("after %v, %v more", wait, throttle.Wait(try))
+				throttle.RecordFailure(attempt)
+				checked[attempt.Name]++
+				checked[""]++
+			} else if c.time = c.time.Add(wait + time.Microsecond); throttle.Wait(attempt) != 0 {
+				t.Fatalf("after waiting %v, got another wait of %v", wait, throttle.Wait(attempt))
 			}
 			minutes := c.time.Sub(start).Minutes()
-			for name, count := range judged {
-				most := maxFailuresPerName
+			for name, count := range checked {
+				limit := maxFailuresPerName
 				if name == "" {
-					most = maxFailuresPerAddress
+					limit = maxFailuresPerAddress
 				}
-				if float64(count) > float64(most)*(1+minutes)+1e-6 {
-					t.Fatalf("%d attempts of %q are verified in %.2f minutes", count, name, minutes)
+				if float64(count) > float64(limit)*(1+minutes)+1e-6 {
+					t.Fatalf("%d attempts of %q were checked in %.2f minutes", count, name, minutes)
 				}
 			}
 		}
 		if throttle.Wait(newAttempt("192.0.2.2", "1")) != 0 {
-			t.Fatal("another address has to wait")
+			t.Fatal("another address is throttled")
 		}
 	})
 }
@@ -169,21 +169,21 @@ func TestMemoryIsBounded(t *testing.T) {
 	throttle := New(time.Now)
 	before := heapBytes()
 	for i := range 10 * maxAddresses {
-		try := Attempt{
+		attempt := Attempt{
 			Client: netip.AddrFrom4([4]byte{byte(i >> 16), byte(i >> 8), byte(i), 1}),
 			Name:   fmt.Sprint("application-", i), Secret: "guess",
 		}
-		throttle.RecordFailure(try)
-		throttle.RecordSuccess(try)
+		throttle.RecordFailure(attempt)
+		throttle.RecordSuccess(attempt)
 	}
 	if names, addresses, proved := throttle.names.Len(), throttle.addresses.Len(), throttle.verified.Len(); names != maxNames || addresses != maxAddresses || proved != maxVerified {
-		t.Errorf("%d names, %d addresses and %d proofs are remembered", names, addresses, proved)
+		t.Errorf("got %d names, %d addresses and %d verified credentials", names, addresses, proved)
 	}
-	const most = 12 << 20
-	if used := heapBytes() - before; used > most {
-		t.Errorf("%d KiB are in use", used>>10)
+	const limit = 12 << 20
+	if used := heapBytes() - before; used > limit {
+		t.Errorf("memory in use: %d KiB", used>>10)
 	} else {
-		t.Logf("%d KiB are in use", used>>10)
+		t.Logf("memory in use: %d KiB", used>>10)
 	}
 	runtime.KeepAlive(throttle)
 }
@@ -195,8 +195,8 @@ func heapBytes() int64 {
 	return int64(stats.HeapAlloc)
 }
 
-// TestPersistentFailuresAreNotEvicted checks that persistent attackers are remembered
-// while others come and go.
+// TestPersistentFailuresAreNotEvicted checks that the failures of a persistent attacker are
+// kept while other attackers come and go.
 func TestPersistentFailuresAreNotEvicted(t *testing.T) {
 	t.Parallel()
 	throttle := New(newFakeClock().now)
@@ -208,7 +208,7 @@ func TestPersistentFailuresAreNotEvicted(t *testing.T) {
 		throttle.RecordFailure(newAttempt("198.51.100.1", strconv.Itoa(i)))
 	}
 	if throttle.Wait(guesser) == 0 {
-		t.Error("who fails all the time is forgotten")
+		t.Error("failures of a persistent attacker were evicted")
 	}
 }
 
@@ -219,47 +219,47 @@ func TestConcurrentAttempts(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			for j := range 1000 {
-				try := newAttempt("192.0.2.1", strconv.Itoa((i+j)%3))
-				throttle.Wait(try)
-				throttle.RecordFailure(try)
-				throttle.RecordSuccess(try)
+				attempt := newAttempt("192.0.2.1", strconv.Itoa((i+j)%3))
+				throttle.Wait(attempt)
+				throttle.RecordFailure(attempt)
+				throttle.RecordSuccess(attempt)
 			}
 		})
 	}
 	all.Wait()
 	if throttle.Wait(newAttempt("192.0.2.1", "9")) == 0 {
-		t.Error("failures are lost")
+		t.Error("concurrent failures were lost")
 	}
 }
 
-// BenchmarkGoodTry measures a successful attempt by a client without failures.
-func BenchmarkGoodTry(b *testing.B) {
+// BenchmarkSuccess measures a successful attempt by a client without failures.
+func BenchmarkSuccess(b *testing.B) {
 	throttle := New(time.Now)
-	try := newAttempt("192.0.2.1", "portal")
+	attempt := newAttempt("192.0.2.1", "portal")
 	b.ReportAllocs()
 	for b.Loop() {
-		if throttle.Wait(try) != 0 {
-			b.Fatal("a good try waits")
+		if throttle.Wait(attempt) != 0 {
+			b.Fatal("successful attempt has to wait")
 		}
-		throttle.RecordSuccess(try)
+		throttle.RecordSuccess(attempt)
 	}
 }
 
-// BenchmarkGoodTryBesideGuessers measures a successful attempt while others fail from
-// the same address.
-func BenchmarkGoodTryBesideGuessers(b *testing.B) {
+// BenchmarkSuccessAmongFailures measures a successful attempt while others fail from the same
+// address.
+func BenchmarkSuccessAmongFailures(b *testing.B) {
 	throttle := New(time.Now)
-	try, guess := newAttempt("192.0.2.1", "portal"), newAttempt("192.0.2.1", "portal")
-	try.Secret = "right"
-	throttle.RecordSuccess(try)
+	attempt, guess := newAttempt("192.0.2.1", "portal"), newAttempt("192.0.2.1", "portal")
+	attempt.Secret = "right"
+	throttle.RecordSuccess(attempt)
 	throttle.fail(guess, 2*maxFailuresPerAddress)
 	b.ReportAllocs()
 	b.RunParallel(func(p *testing.PB) {
 		for p.Next() {
-			if throttle.Wait(try) != 0 {
-				b.Error("a good try waits")
+			if throttle.Wait(attempt) != 0 {
+				b.Error("successful attempt has to wait")
 			}
-			throttle.RecordSuccess(try)
+			throttle.RecordSuccess(attempt)
 		}
 	})
 }

@@ -18,7 +18,7 @@ import (
 type AuditedKey struct {
 	Resource audit.Resource // audit.ApplicationKey, SigningKey or Keyset
 	ID       string         // application id for application keys, key id otherwise
-	// Digest distinguishes the keys of an application. Only a keyed hash of it is stored.
+	// Digest distinguishes the keys of an application. Only its keyed hash is stored.
 	Digest []byte
 }
 
@@ -29,13 +29,13 @@ type storedKey struct {
 	Hash     string         `json:"hash"`
 }
 
-// keysStateName is the name of the state that holds the last known keys.
+// keysStateName is the name of the stored state that contains the last known keys.
 const keysStateName = "keys"
 
 // AuditKeyChanges records which keys were added and removed since the last call by any
-// replica. The first call of an instance records nothing.
-func (r *Service) AuditKeyChanges(ctx context.Context, keys []AuditedKey) error {
-	return r.Storage.Transact(ctx, func(tx Tx) error {
+// replica. The first call records nothing.
+func (s *Service) AuditKeyChanges(ctx context.Context, keys []AuditedKey) error {
+	return s.Storage.Transact(ctx, func(tx Tx) error {
 		text, err := tx.LockState(ctx, keysStateName, "")
 		if err != nil {
 			return err
@@ -44,16 +44,16 @@ func (r *Service) AuditKeyChanges(ctx context.Context, keys []AuditedKey) error 
 		if text != "" && json.Unmarshal([]byte(text), &before) != nil {
 			return errors.New("decoding stored key state: unexpected format")
 		}
-		after, came, err := r.matchKeys(keys, before)
+		after, added, err := s.matchKeys(keys, before)
 		if err != nil {
 			return err
 		}
-		went := slices.DeleteFunc(slices.Clone(before), func(key storedKey) bool { return slices.Contains(after, key) })
-		if len(came)+len(went) == 0 {
+		removed := slices.DeleteFunc(slices.Clone(before), func(key storedKey) bool { return slices.Contains(after, key) })
+		if len(added)+len(removed) == 0 {
 			return nil
 		}
 		if text != "" {
-			if err := r.auditKeys(ctx, tx, came, went); err != nil {
+			if err := s.auditKeys(ctx, tx, added, removed); err != nil {
 				return err
 			}
 		}
@@ -61,31 +61,31 @@ func (r *Service) AuditKeyChanges(ctx context.Context, keys []AuditedKey) error 
 	})
 }
 
-// matchKeys converts keys to their stored form and returns the keys that are new. Keys
-// already stored under the hash of another hash key are kept as they are.
-func (r *Service) matchKeys(keys []AuditedKey, before []storedKey) (after, came []storedKey, err error) {
+// matchKeys converts keys to their stored form and also returns the added keys. Keys that are
+// already stored under the hash of another hash key keep that form.
+func (s *Service) matchKeys(keys []AuditedKey, before []storedKey) (after, added []storedKey, err error) {
 	for _, key := range keys {
-		forms, err := r.storedForms(key)
+		forms, err := s.storedForms(key)
 		if err != nil {
 			return nil, nil, err
 		}
-		known := slices.IndexFunc(before, func(kept storedKey) bool { return slices.Contains(forms, kept) })
-		if known < 0 {
-			after, came = append(after, forms[0]), append(came, forms[0])
+		i := slices.IndexFunc(before, func(stored storedKey) bool { return slices.Contains(forms, stored) })
+		if i < 0 {
+			after, added = append(after, forms[0]), append(added, forms[0])
 		} else {
-			after = append(after, before[known])
+			after = append(after, before[i])
 		}
 	}
-	return after, came, nil
+	return after, added, nil
 }
 
 // storedForms returns the stored forms of a key, one for each hash key available during
 // keyset rotation.
-func (r *Service) storedForms(key AuditedKey) ([]storedKey, error) {
+func (s *Service) storedForms(key AuditedKey) ([]storedKey, error) {
 	if len(key.Digest) == 0 {
 		return []storedKey{{Resource: key.Resource, ID: key.ID}}, nil
 	}
-	hashes, err := r.Keyring.Hashes("key", string(key.Digest))
+	hashes, err := s.Keyring.Hashes("key", string(key.Digest))
 	if err != nil {
 		return nil, err
 	}
@@ -96,13 +96,13 @@ func (r *Service) storedForms(key AuditedKey) ([]storedKey, error) {
 	return forms, nil
 }
 
-func (r *Service) auditKeys(ctx context.Context, tx Tx, came, went []storedKey) error {
-	for _, turned := range []struct {
+func (s *Service) auditKeys(ctx context.Context, tx Tx, added, removed []storedKey) error {
+	for _, change := range []struct {
 		action audit.Action
 		keys   []storedKey
-	}{{audit.Create, came}, {audit.Delete, went}} {
-		for _, key := range turned.keys {
-			if err := tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), audit.Actor{}, turned.action, key.Resource, key.ID)); err != nil {
+	}{{audit.Create, added}, {audit.Delete, removed}} {
+		for _, key := range change.keys {
+			if err := tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), audit.Actor{}, change.action, key.Resource, key.ID)); err != nil {
 				return err
 			}
 		}

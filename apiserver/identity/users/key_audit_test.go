@@ -12,32 +12,32 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 )
 
-func (r *harness) auditKeyChanges(keys ...users.AuditedKey) {
-	r.t.Helper()
-	if err := r.AuditKeyChanges(r.t.Context(), keys); err != nil {
-		r.t.Fatal(err)
+func (h *harness) auditKeyChanges(keys ...users.AuditedKey) {
+	h.t.Helper()
+	if err := h.AuditKeyChanges(h.t.Context(), keys); err != nil {
+		h.t.Fatal(err)
 	}
 }
 
-// TestKeyChangesAreAudited checks that added and removed keys are recorded once, by
-// whichever replica notices first, and also while the hash keys rotate.
+// TestKeyChangesAreAudited checks that each added or removed key is recorded once, by the
+// first replica to notice, even while the hash keys rotate.
 func TestKeyChangesAreAudited(t *testing.T) {
 	t.Parallel()
-	r := newHarness(t)
+	h := newHarness(t)
 	first := users.AuditedKey{Resource: audit.ApplicationKey, ID: "portal", Digest: []byte("first")}
 	second := users.AuditedKey{Resource: audit.ApplicationKey, ID: "portal", Digest: []byte("second")}
 	signing := users.AuditedKey{Resource: audit.SigningKey, ID: "2026-11"}
-	r.auditKeyChanges(first, signing)
-	if got := r.auditRecords(); len(got) != 0 {
-		t.Errorf("of keys that were there from the beginning, recorded %v", got)
+	h.auditKeyChanges(first, signing)
+	if got := h.auditRecords(); len(got) != 0 {
+		t.Errorf("got audit records %v for the initial keys", got)
 	}
-	r.auditKeyChanges(first, second, signing)
-	r.auditKeyChanges(first, second, signing)
-	r.addKeys(true)
-	r.Keyring, _ = r.loadKeyring()
-	r.auditKeyChanges(second, first, signing)
-	r.auditKeyChanges(second, signing)
-	r.auditKeyChanges(second)
+	h.auditKeyChanges(first, second, signing)
+	h.auditKeyChanges(first, second, signing)
+	h.addKeys(true)
+	h.Keyring, _ = h.loadKeyring()
+	h.auditKeyChanges(second, first, signing)
+	h.auditKeyChanges(second, signing)
+	h.auditKeyChanges(second)
 	record := func(action audit.Action, resource audit.Resource, id string) audit.Record {
 		return audit.Record{At: now, Action: action, Resource: resource, ResourceID: id}
 	}
@@ -46,8 +46,8 @@ func TestKeyChangesAreAudited(t *testing.T) {
 		record(audit.Delete, audit.ApplicationKey, "portal"),
 		record(audit.Create, audit.ApplicationKey, "portal"),
 	}
-	if diff := cmp.Diff(want, r.auditRecords()); diff != "" {
-		t.Errorf("recorded (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, h.auditRecords()); diff != "" {
+		t.Errorf("audit records (-want +got):\n%s", diff)
 	}
 }
 
@@ -55,14 +55,14 @@ func TestKeyChangesAreAudited(t *testing.T) {
 // confirm a guess.
 func TestAuditedKeysAreStoredAsKeyedHashes(t *testing.T) {
 	t.Parallel()
-	r := newHarness(t)
-	r.auditKeyChanges(users.AuditedKey{Resource: audit.ApplicationKey, ID: "portal", Digest: []byte("digest-of-the-key")})
-	var kept string
-	err := r.Storage.Transact(t.Context(), func(tx users.Tx) (err error) {
-		kept, err = tx.LockState(t.Context(), "keys", "")
+	h := newHarness(t)
+	h.auditKeyChanges(users.AuditedKey{Resource: audit.ApplicationKey, ID: "portal", Digest: []byte("digest-of-the-key")})
+	var stored string
+	err := h.Storage.Transact(t.Context(), func(tx users.Tx) (err error) {
+		stored, err = tx.LockState(t.Context(), "keys", "")
 		return err
 	})
-	if err != nil || !strings.Contains(kept, "portal") || strings.Contains(kept, "digest-of") || strings.Contains(kept, "ZGlnZXN0") {
-		t.Errorf("kept %q, %v", kept, err)
+	if err != nil || !strings.Contains(stored, "portal") || strings.Contains(stored, "digest-of") || strings.Contains(stored, "ZGlnZXN0") {
+		t.Errorf("got stored state %q, %v", stored, err)
 	}
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package users is the service for users and patients. It encrypts contact data before
-// storage and looks users up by it, enforces the rules of package access on each of them, and writes
-// audit records in the transaction of the audited change. The user and patient types
-// belong in package record; SQL and HTTP do not belong here.
+// storage and looks up users by it, enforces the rules of package access, and writes each
+// audit record in the transaction of the audited change. The user and patient types belong in
+// package record; SQL and HTTP do not belong here.
 package users
 
 import (
@@ -17,9 +17,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// Service manages the users and patients of an instance. All fields except the last are
-// required. Methods return record.ErrNotFound for users that do not exist or are not
-// visible to the end user.
+// Service manages the users and patients of an instance. All fields except Deliver are
+// required. Methods return record.ErrNotFound for users that do not exist or that the end
+// user may not see.
 type Service struct {
 	Storage Storage
 	Keyring *encryption.Keyring
@@ -31,8 +31,8 @@ type Service struct {
 
 // ListAuditRecords returns a page of the audit records, newest first, and the total
 // count.
-func (r *Service) ListAuditRecords(ctx context.Context, filter audit.Filter, page record.Page) (records []audit.Record, total int64, err error) {
-	err = r.Storage.View(ctx, func(tx Reader) (err error) {
+func (s *Service) ListAuditRecords(ctx context.Context, filter audit.Filter, page record.Page) (records []audit.Record, total int64, err error) {
+	err = s.Storage.View(ctx, func(tx Reader) (err error) {
 		records, total, err = tx.ListAuditRecords(ctx, filter, page.Offset, page.Limit)
 		return err
 	})
@@ -46,25 +46,25 @@ const (
 )
 
 // encryptUser converts a user to the stored form.
-func (r *Service) encryptUser(user record.User) (record.EncryptedUser, []record.ContactHash, error) {
-	generation := r.Keyring.KeyVersion() // read before encrypting, so that a concurrent key change is noticed later
+func (s *Service) encryptUser(user record.User) (record.EncryptedUser, []record.ContactHash, error) {
+	keyVersion := s.Keyring.KeyVersion() // read before encrypting, so that a concurrent key change is detected
 	text, err := json.Marshal(user.Contact)
 	if err != nil {
 		return record.EncryptedUser{}, nil, fmt.Errorf("encoding contact data: %w", err)
 	}
-	sealed, err := r.Keyring.Encrypt(text, user.ID)
+	encrypted, err := s.Keyring.Encrypt(text, user.ID)
 	if err != nil {
 		return record.EncryptedUser{}, nil, err
 	}
-	hashes, err := r.contactHashes(user.Contact)
+	hashes, err := s.contactHashes(user.Contact)
 	if err != nil {
 		return record.EncryptedUser{}, nil, err
 	}
-	return record.EncryptedUser{ID: user.ID, EncryptedContact: sealed, KeyVersion: generation, CreatedAt: user.CreatedAt}, hashes, nil
+	return record.EncryptedUser{ID: user.ID, EncryptedContact: encrypted, KeyVersion: keyVersion, CreatedAt: user.CreatedAt}, hashes, nil
 }
 
-// contactHashes returns the hashes by which a user with this contact data is found.
-func (r *Service) contactHashes(contact record.Contact) ([]record.ContactHash, error) {
+// contactHashes returns the hashes used to look up users with this contact data.
+func (s *Service) contactHashes(contact record.Contact) ([]record.ContactHash, error) {
 	var all []record.ContactHash
 	for _, part := range []struct{ kind, text string }{
 		{emailHashKind, record.NormalizeEmail(contact.Email)}, {phoneHashKind, contact.Phone},
@@ -72,7 +72,7 @@ func (r *Service) contactHashes(contact record.Contact) ([]record.ContactHash, e
 		if part.text == "" {
 			continue
 		}
-		hashes, err := r.Keyring.Hashes(part.kind, part.text)
+		hashes, err := s.Keyring.Hashes(part.kind, part.text)
 		if err != nil {
 			return nil, err
 		}
@@ -84,14 +84,14 @@ func (r *Service) contactHashes(contact record.Contact) ([]record.ContactHash, e
 }
 
 // decryptUser decrypts a stored user.
-func (r *Service) decryptUser(kept record.EncryptedUser) (record.User, error) {
-	user := record.User{ID: kept.ID, CreatedAt: kept.CreatedAt}
-	text, err := r.Keyring.Decrypt(kept.EncryptedContact, kept.ID)
+func (s *Service) decryptUser(stored record.EncryptedUser) (record.User, error) {
+	user := record.User{ID: stored.ID, CreatedAt: stored.CreatedAt}
+	text, err := s.Keyring.Decrypt(stored.EncryptedContact, stored.ID)
 	if err != nil {
-		return record.User{}, fmt.Errorf("decrypting contact data of user %s: %w", kept.ID, err)
+		return record.User{}, fmt.Errorf("decrypting contact data of user %s: %w", stored.ID, err)
 	}
 	if err := json.Unmarshal(text, &user.Contact); err != nil {
-		return record.User{}, fmt.Errorf("decoding contact data of user %s: unexpected format", kept.ID)
+		return record.User{}, fmt.Errorf("decoding contact data of user %s: unexpected format", stored.ID)
 	}
 	return user, nil
 }

@@ -49,72 +49,72 @@ type harness struct {
 func newHarness(t *testing.T) *harness {
 	t.Helper()
 	dir := t.TempDir()
-	r := &harness{t: t, database: filepath.Join(dir, "anamnesis.db"), keysetsDir: filepath.Join(dir, "keysets")}
-	if err := encryption.GenerateKeysetFiles(r.keysetsDir); err != nil {
+	h := &harness{t: t, database: filepath.Join(dir, "anamnesis.db"), keysetsDir: filepath.Join(dir, "keysets")}
+	if err := encryption.GenerateKeysetFiles(h.keysetsDir); err != nil {
 		t.Fatal(err)
 	}
-	store, err := open.Open(t.Context(), "sqlite:"+r.database)
+	store, err := open.Open(t.Context(), "sqlite:"+h.database)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	r.Service = &users.Service{Storage: storage.Scope[users.Reader, users.Tx]{Store: store}, Now: func() time.Time { return now }}
-	r.Keyring, r.source = r.loadKeyring()
-	return r
+	h.Service = &users.Service{Storage: storage.Scope[users.Reader, users.Tx]{Store: store}, Now: func() time.Time { return now }}
+	h.Keyring, h.source = h.loadKeyring()
+	return h
 }
 
-func (r *harness) loadKeyring() (*encryption.Keyring, *reload.Source) {
-	r.t.Helper()
-	keys, source, err := encryption.LoadKeyring(r.keysetsDir)
+func (h *harness) loadKeyring() (*encryption.Keyring, *reload.Source) {
+	h.t.Helper()
+	keys, source, err := encryption.LoadKeyring(h.keysetsDir)
 	if err != nil {
-		r.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	return keys, source
 }
 
-func (r *harness) createUser(contact record.Contact) record.User {
-	r.t.Helper()
-	user, err := r.CreateUser(r.t.Context(), portal, contact)
+func (h *harness) createUser(contact record.Contact) record.User {
+	h.t.Helper()
+	user, err := h.CreateUser(h.t.Context(), portal, contact)
 	if err != nil {
-		r.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	return user
 }
 
-func (r *harness) createPatient(userID string) record.Patient {
-	r.t.Helper()
-	patient, err := r.CreatePatient(r.t.Context(), portal, record.Patient{UserID: userID, Sex: "female", Age: record.Age{Value: 34, Unit: assessment.Year}})
+func (h *harness) createPatient(userID string) record.Patient {
+	h.t.Helper()
+	patient, err := h.CreatePatient(h.t.Context(), portal, record.Patient{UserID: userID, Sex: "female", Age: record.Age{Value: 34, Unit: assessment.Year}})
 	if err != nil {
-		r.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	return patient
 }
 
 // findUsers returns the users with the given contact data.
-func (r *harness) findUsers(find record.Contact) []record.User {
-	r.t.Helper()
-	users, total, err := r.ListUsers(r.t.Context(), portal, find, firstPage)
+func (h *harness) findUsers(filter record.Contact) []record.User {
+	h.t.Helper()
+	users, total, err := h.ListUsers(h.t.Context(), portal, filter, firstPage)
 	if err != nil || total != int64(len(users)) {
-		r.t.Fatalf("%d of %d users, %v", len(users), total, err)
+		h.t.Fatalf("got %d of %d users, %v", len(users), total, err)
 	}
 	return users
 }
 
 // auditRecords returns the audit records, newest first.
-func (r *harness) auditRecords() []audit.Record {
-	r.t.Helper()
-	records, _, err := r.ListAuditRecords(r.t.Context(), audit.Filter{}, firstPage)
+func (h *harness) auditRecords() []audit.Record {
+	h.t.Helper()
+	records, _, err := h.ListAuditRecords(h.t.Context(), audit.Filter{}, firstPage)
 	if err != nil {
-		r.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	return records
 }
 
 func TestListUsersByContact(t *testing.T) {
 	t.Parallel()
-	r := newHarness(t)
-	user := r.createUser(ada)
-	r.createUser(record.Contact{})
+	h := newHarness(t)
+	user := h.createUser(ada)
+	h.createUser(record.Contact{})
 	for name, test := range map[string]struct {
 		find record.Contact
 		want []record.User
@@ -124,52 +124,52 @@ func TestListUsersByContact(t *testing.T) {
 		"by another address": {record.Contact{Email: "eve@portal.example"}, []record.User{}},
 		"a number as one":    {record.Contact{Email: ada.Phone}, []record.User{}},
 	} {
-		if diff := cmp.Diff(test.want, r.findUsers(test.find)); diff != "" {
+		if diff := cmp.Diff(test.want, h.findUsers(test.find)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
-	if got := len(r.findUsers(record.Contact{})); got != 2 {
-		t.Errorf("%d users in all", got)
+	if got := len(h.findUsers(record.Contact{})); got != 2 {
+		t.Errorf("got %d users in total", got)
 	}
 }
 
 func TestContactIsUnique(t *testing.T) {
 	t.Parallel()
-	r := newHarness(t)
-	r.createUser(ada)
-	eve := r.createUser(record.Contact{Email: "eve@portal.example"})
-	var taken *record.AlreadyExistsError
-	if _, err := r.CreateUser(t.Context(), portal, record.Contact{Email: "ada@PORTAL.example"}); !errors.As(err, &taken) || taken.Kind != "email" {
+	h := newHarness(t)
+	h.createUser(ada)
+	eve := h.createUser(record.Contact{Email: "eve@portal.example"})
+	var existsErr *record.AlreadyExistsError
+	if _, err := h.CreateUser(t.Context(), portal, record.Contact{Email: "ada@PORTAL.example"}); !errors.As(err, &existsErr) || existsErr.Kind != "email" {
 		t.Errorf("got %v", err)
 	}
-	_, err := r.UpdateUser(t.Context(), portal, eve.ID, func(contact *record.Contact) { contact.Phone = ada.Phone })
-	if !errors.As(err, &taken) || taken.Kind != "phone" {
+	_, err := h.UpdateUser(t.Context(), portal, eve.ID, func(contact *record.Contact) { contact.Phone = ada.Phone })
+	if !errors.As(err, &existsErr) || existsErr.Kind != "phone" {
 		t.Errorf("got %v", err)
 	}
-	if diff := cmp.Diff([]record.User{eve}, r.findUsers(eve.Contact)); diff != "" {
-		t.Errorf("a change that was refused (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]record.User{eve}, h.findUsers(eve.Contact)); diff != "" {
+		t.Errorf("users after a rejected change (-want +got):\n%s", diff)
 	}
-	if _, err := r.UpdateUser(t.Context(), portal, eve.ID, func(contact *record.Contact) { contact.Email = "Eve@portal.example" }); err != nil {
-		t.Errorf("her own address in other letters: %v", err)
+	if _, err := h.UpdateUser(t.Context(), portal, eve.ID, func(contact *record.Contact) { contact.Email = "Eve@portal.example" }); err != nil {
+		t.Errorf("changing the case of the own address: %v", err)
 	}
 }
 
 // TestContactIsEncrypted checks that the database does not reveal contact data.
 func TestContactIsEncrypted(t *testing.T) {
 	t.Parallel()
-	r := newHarness(t)
-	user := r.createUser(ada)
-	if _, err := r.UpdateUser(t.Context(), portal, user.ID, func(contact *record.Contact) { contact.Email = "lovelace@portal.example" }); err != nil {
+	h := newHarness(t)
+	user := h.createUser(ada)
+	if _, err := h.UpdateUser(t.Context(), portal, user.ID, func(contact *record.Contact) { contact.Email = "lovelace@portal.example" }); err != nil {
 		t.Fatal(err)
 	}
 	for _, suffix := range []string{"", "-wal"} {
-		content, err := os.ReadFile(r.database + suffix)
+		content, err := os.ReadFile(h.database + suffix)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{"portal.example", "12345678"} {
 			if bytes.Contains(content, []byte(text)) {
-				t.Errorf("%q can be read in the database%s", text, suffix)
+				t.Errorf("found %q in the database file with suffix %q", text, suffix)
 			}
 		}
 	}
@@ -177,31 +177,31 @@ func TestContactIsEncrypted(t *testing.T) {
 
 func TestOperationsAreAudited(t *testing.T) {
 	t.Parallel()
-	r := newHarness(t)
+	h := newHarness(t)
 	ctx := t.Context()
-	user := r.createUser(ada)
-	patient := r.createPatient(user.ID)
+	user := h.createUser(ada)
+	patient := h.createPatient(user.ID)
 	self := identity.Principal{Actor: audit.Actor{UserID: user.ID}}
-	for _, act := range []func() error{
-		func() error { _, err := r.GetUser(ctx, portal, user.ID); return err },
-		func() error { _, _, err := r.ListUsers(ctx, portal, ada, firstPage); return err },
-		func() error { _, err := r.UpdateUser(ctx, portal, user.ID, func(*record.Contact) {}); return err },
-		func() error { _, err := r.ExportUser(ctx, portal, user.ID); return err },
-		func() error { _, err := r.GetPatient(ctx, self, patient.ID); return err },
-		func() error { _, _, err := r.ListPatients(ctx, self, "", firstPage); return err },
+	for _, operation := range []func() error{
+		func() error { _, err := h.GetUser(ctx, portal, user.ID); return err },
+		func() error { _, _, err := h.ListUsers(ctx, portal, ada, firstPage); return err },
+		func() error { _, err := h.UpdateUser(ctx, portal, user.ID, func(*record.Contact) {}); return err },
+		func() error { _, err := h.ExportUser(ctx, portal, user.ID); return err },
+		func() error { _, err := h.GetPatient(ctx, self, patient.ID); return err },
+		func() error { _, _, err := h.ListPatients(ctx, self, "", firstPage); return err },
 		func() error {
-			_, err := r.UpdatePatient(ctx, portal, patient.ID, func(*record.Patient) error { return nil })
+			_, err := h.UpdatePatient(ctx, portal, patient.ID, func(*record.Patient) error { return nil })
 			return err
 		},
-		func() error { return r.DeletePatient(ctx, portal, patient.ID) },
-		func() error { return r.DeleteUser(ctx, portal, user.ID) },
+		func() error { return h.DeletePatient(ctx, portal, patient.ID) },
+		func() error { return h.DeleteUser(ctx, portal, user.ID) },
 	} {
-		if err := act(); err != nil {
+		if err := operation(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	record := func(by identity.Principal, action audit.Action, resource audit.Resource, id string) audit.Record {
-		return audit.Record{At: now, Actor: by.Actor, Action: action, Resource: resource, ResourceID: id}
+	record := func(principal identity.Principal, action audit.Action, resource audit.Resource, id string) audit.Record {
+		return audit.Record{At: now, Actor: principal.Actor, Action: action, Resource: resource, ResourceID: id}
 	}
 	want := []audit.Record{
 		record(portal, audit.Delete, audit.User, user.ID),
@@ -216,8 +216,8 @@ func TestOperationsAreAudited(t *testing.T) {
 		record(portal, audit.Create, audit.Patient, patient.ID),
 		record(portal, audit.Create, audit.User, user.ID),
 	}
-	if diff := cmp.Diff(want, r.auditRecords()); diff != "" {
-		t.Errorf("recorded (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, h.auditRecords()); diff != "" {
+		t.Errorf("audit records (-want +got):\n%s", diff)
 	}
 }
 
@@ -225,32 +225,32 @@ func TestOperationsAreAudited(t *testing.T) {
 // records.
 func TestRejectedOperationsAreNotAudited(t *testing.T) {
 	t.Parallel()
-	r := newHarness(t)
+	h := newHarness(t)
 	ctx := t.Context()
-	user := r.createUser(ada)
-	patient := r.createPatient(user.ID)
-	before, refused := len(r.auditRecords()), errors.New("refused")
-	for name, act := range map[string]func() error{
-		"taken":     func() error { _, err := r.CreateUser(ctx, portal, ada); return err },
-		"unknown":   func() error { _, err := r.GetUser(ctx, portal, "x"); return err },
-		"deletion":  func() error { return r.DeleteUser(ctx, portal, "x") },
-		"no export": func() error { _, err := r.ExportUser(ctx, portal, "x"); return err },
-		"dangling":  func() error { _, err := r.CreatePatient(ctx, portal, record.Patient{UserID: "x"}); return err },
+	user := h.createUser(ada)
+	patient := h.createPatient(user.ID)
+	before, rejected := len(h.auditRecords()), errors.New("refused")
+	for name, operation := range map[string]func() error{
+		"taken":     func() error { _, err := h.CreateUser(ctx, portal, ada); return err },
+		"unknown":   func() error { _, err := h.GetUser(ctx, portal, "x"); return err },
+		"deletion":  func() error { return h.DeleteUser(ctx, portal, "x") },
+		"no export": func() error { _, err := h.ExportUser(ctx, portal, "x"); return err },
+		"dangling":  func() error { _, err := h.CreatePatient(ctx, portal, record.Patient{UserID: "x"}); return err },
 		"change": func() error {
-			_, err := r.UpdatePatient(ctx, portal, patient.ID, func(*record.Patient) error { return refused })
+			_, err := h.UpdatePatient(ctx, portal, patient.ID, func(*record.Patient) error { return rejected })
 			return err
 		},
 		"another's": func() error {
-			_, err := r.GetPatient(ctx, identity.Principal{Actor: audit.Actor{UserID: "x"}}, patient.ID)
+			_, err := h.GetPatient(ctx, identity.Principal{Actor: audit.Actor{UserID: "x"}}, patient.ID)
 			return err
 		},
 	} {
-		if err := act(); err == nil {
-			t.Errorf("%s: no error", name)
+		if err := operation(); err == nil {
+			t.Errorf("%s: want an error", name)
 		}
 	}
-	if got := len(r.auditRecords()); got != before {
-		t.Errorf("%d acts are recorded, want %d", got, before)
+	if got := len(h.auditRecords()); got != before {
+		t.Errorf("got %d audit records, want %d", got, before)
 	}
 }
 
@@ -258,87 +258,87 @@ func TestRejectedOperationsAreNotAudited(t *testing.T) {
 // users' patients, and cannot distinguish them from nonexistent ones.
 func TestEndUserAccessesOnlyOwnPatients(t *testing.T) {
 	t.Parallel()
-	r := newHarness(t)
+	h := newHarness(t)
 	ctx := t.Context()
-	user, other := r.createUser(ada), r.createUser(record.Contact{})
-	own, foreign := r.createPatient(user.ID), r.createPatient(other.ID)
+	user, other := h.createUser(ada), h.createUser(record.Contact{})
+	ownPatient, othersPatient := h.createPatient(user.ID), h.createPatient(other.ID)
 	self := identity.Principal{Actor: audit.Actor{UserID: user.ID}}
-	if got, err := r.GetPatient(ctx, self, own.ID); err != nil || got.ID != own.ID {
-		t.Errorf("own: %v, %v", got, err)
+	if got, err := h.GetPatient(ctx, self, ownPatient.ID); err != nil || got.ID != ownPatient.ID {
+		t.Errorf("own patient: got %v, %v", got, err)
 	}
-	_, read := r.GetPatient(ctx, self, foreign.ID)
-	_, none := r.GetPatient(ctx, self, "x")
-	_, changed := r.UpdatePatient(ctx, self, foreign.ID, func(*record.Patient) error { t.Error("changed"); return nil })
-	_, _, listed := r.ListPatients(ctx, self, other.ID, firstPage)
+	_, read := h.GetPatient(ctx, self, othersPatient.ID)
+	_, none := h.GetPatient(ctx, self, "x")
+	_, changed := h.UpdatePatient(ctx, self, othersPatient.ID, func(*record.Patient) error { t.Error("changed"); return nil })
+	_, _, listed := h.ListPatients(ctx, self, other.ID, firstPage)
 	for what, err := range map[string]error{"another's": read, "unknown": none, "change": changed, "list of another's": listed} {
 		if !errors.Is(err, record.ErrNotFound) || err.Error() != none.Error() {
 			t.Errorf("%s: got %v", what, err)
 		}
 	}
 	for _, filter := range []string{"", user.ID} {
-		page, total, err := r.ListPatients(ctx, self, filter, firstPage)
-		if diff := cmp.Diff([]record.Patient{own}, page); diff != "" || total != 1 || err != nil {
-			t.Errorf("%d, %v (-want +got):\n%s", total, err, diff)
+		page, total, err := h.ListPatients(ctx, self, filter, firstPage)
+		if diff := cmp.Diff([]record.Patient{ownPatient}, page); diff != "" || total != 1 || err != nil {
+			t.Errorf("total %d, %v (-want +got):\n%s", total, err, diff)
 		}
 	}
 }
 
 func TestExportUser(t *testing.T) {
 	t.Parallel()
-	r := newHarness(t)
-	user, other := r.createUser(ada), r.createUser(record.Contact{})
-	own := r.createPatient(user.ID)
-	r.createPatient(other.ID)
-	export, err := r.ExportUser(t.Context(), portal, user.ID)
+	h := newHarness(t)
+	user, other := h.createUser(ada), h.createUser(record.Contact{})
+	ownPatient := h.createPatient(user.ID)
+	h.createPatient(other.ID)
+	export, err := h.ExportUser(t.Context(), portal, user.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(user, export.User) + cmp.Diff([]record.Patient{own}, export.Patients); diff != "" {
+	if diff := cmp.Diff(user, export.User) + cmp.Diff([]record.Patient{ownPatient}, export.Patients); diff != "" {
 		t.Errorf("export (-want +got):\n%s", diff)
 	}
 	if len(export.AuditRecords) != 3 || export.AuditRecords[0].Action != audit.Export {
-		t.Errorf("recorded %v", export.AuditRecords)
+		t.Errorf("got audit records %v", export.AuditRecords)
 	}
 }
 
 // updateKeysets adds a key to each keyset, or makes the newest key the primary one.
-func (r *harness) updateKeysets(change func(*keyset.Manager, *tinkpb.KeyTemplate)) {
-	r.t.Helper()
+func (h *harness) updateKeysets(change func(*keyset.Manager, *tinkpb.KeyTemplate)) {
+	h.t.Helper()
 	for name, template := range map[string]*tinkpb.KeyTemplate{"encryption.json": aead.AES256GCMKeyTemplate(), "lookup.json": prf.HMACSHA256PRFKeyTemplate()} {
-		path := filepath.Join(r.keysetsDir, name)
+		path := filepath.Join(h.keysetsDir, name)
 		text, err := os.ReadFile(path)
 		if err != nil {
-			r.t.Fatal(err)
+			h.t.Fatal(err)
 		}
 		handle, err := insecurecleartextkeyset.Read(keyset.NewJSONReader(bytes.NewReader(text)))
 		if err != nil {
-			r.t.Fatal(err)
+			h.t.Fatal(err)
 		}
 		manager := keyset.NewManagerFromHandle(handle)
 		change(manager, template)
-		turned, err := manager.Handle()
+		updatedHandle, err := manager.Handle()
 		if err != nil {
-			r.t.Fatal(err)
+			h.t.Fatal(err)
 		}
 		var written bytes.Buffer
-		if err := insecurecleartextkeyset.Write(turned, keyset.NewJSONWriter(&written)); err != nil {
-			r.t.Fatal(err)
+		if err := insecurecleartextkeyset.Write(updatedHandle, keyset.NewJSONWriter(&written)); err != nil {
+			h.t.Fatal(err)
 		}
 		if err := os.WriteFile(path, written.Bytes(), 0o600); err != nil {
-			r.t.Fatal(err)
+			h.t.Fatal(err)
 		}
 	}
 }
 
-func (r *harness) addKeys(primary bool) {
-	r.t.Helper()
-	r.updateKeysets(func(manager *keyset.Manager, template *tinkpb.KeyTemplate) {
+func (h *harness) addKeys(primary bool) {
+	h.t.Helper()
+	h.updateKeysets(func(manager *keyset.Manager, template *tinkpb.KeyTemplate) {
 		id, err := manager.Add(template)
 		if err == nil && primary {
 			err = manager.SetPrimary(id)
 		}
 		if err != nil {
-			r.t.Error(err)
+			h.t.Error(err)
 		}
 	})
 }
@@ -347,21 +347,21 @@ func (r *harness) addKeys(primary bool) {
 // replicas with different keys find each other's users and keep addresses unique.
 func TestReplicasWithDifferentKeysFindSameUsers(t *testing.T) {
 	t.Parallel()
-	r := newHarness(t)
-	before := r.createUser(ada)
-	r.addKeys(false)
-	ahead := *r
-	ahead.Service = &users.Service{Storage: r.Storage, Now: r.Now}
-	ahead.Keyring, _ = ahead.loadKeyring()
-	late := r.createUser(record.Contact{Email: "late@portal.example"})
-	early := ahead.createUser(record.Contact{Email: "early@portal.example"})
-	for _, replica := range []*harness{r, &ahead} {
+	h := newHarness(t)
+	before := h.createUser(ada)
+	h.addKeys(false)
+	newReplica := *h
+	newReplica.Service = &users.Service{Storage: h.Storage, Now: h.Now}
+	newReplica.Keyring, _ = newReplica.loadKeyring()
+	late := h.createUser(record.Contact{Email: "late@portal.example"})
+	early := newReplica.createUser(record.Contact{Email: "early@portal.example"})
+	for _, replica := range []*harness{h, &newReplica} {
 		for _, user := range []record.User{before, late, early} {
 			if diff := cmp.Diff([]record.User{user}, replica.findUsers(record.Contact{Email: user.Email})); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			if _, err := replica.CreateUser(t.Context(), portal, user.Contact); !errors.Is(err, record.ErrAlreadyExists) {
-				t.Errorf("%s was given away twice: %v", user.Email, err)
+				t.Errorf("creating a second user with address %s: got %v", user.Email, err)
 			}
 		}
 	}
@@ -371,54 +371,54 @@ func TestReplicasWithDifferentKeysFindSameUsers(t *testing.T) {
 // everything with the new keys concurrently, without losing users.
 func TestReencryptAfterKeyRotation(t *testing.T) {
 	t.Parallel()
-	r := newHarness(t)
-	users := []record.User{r.createUser(ada)}
+	h := newHarness(t)
+	users := []record.User{h.createUser(ada)}
 	for range 250 {
-		users = append(users, r.createUser(record.Contact{}))
+		users = append(users, h.createUser(record.Contact{}))
 	}
-	if renewed, err := r.Reencrypt(t.Context()); renewed != 0 || err != nil {
-		t.Errorf("renewed %d with the same keys, %v", renewed, err)
+	if updated, err := h.Reencrypt(t.Context()); updated != 0 || err != nil {
+		t.Errorf("updated %d users with unchanged keys, %v", updated, err)
 	}
-	r.addKeys(true)
-	if err := r.source.Load(); err != nil {
+	h.addKeys(true)
+	if err := h.source.Load(); err != nil {
 		t.Fatal(err)
 	}
 	var group sync.WaitGroup
 	for range 3 {
 		group.Go(func() {
-			if _, err := r.Reencrypt(t.Context()); err != nil {
+			if _, err := h.Reencrypt(t.Context()); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	group.Wait()
-	if renewed, err := r.Reencrypt(t.Context()); renewed != 0 || err != nil {
-		t.Errorf("renewed %d again, %v", renewed, err)
+	if updated, err := h.Reencrypt(t.Context()); updated != 0 || err != nil {
+		t.Errorf("second run updated %d users, %v", updated, err)
 	}
-	// Delete the old keys: nothing depends on them anymore.
-	r.updateKeysets(func(manager *keyset.Manager, _ *tinkpb.KeyTemplate) { r.deleteOldestKey(manager) })
-	if err := r.source.Load(); err != nil {
+	// Delete the old keys: no user depends on them anymore.
+	h.updateKeysets(func(manager *keyset.Manager, _ *tinkpb.KeyTemplate) { h.deleteOldestKey(manager) })
+	if err := h.source.Load(); err != nil {
 		t.Fatal(err)
 	}
 	for _, user := range []record.User{users[0], users[100], users[250]} {
-		if got, err := r.GetUser(t.Context(), portal, user.ID); err != nil || !cmp.Equal(got, user) {
+		if got, err := h.GetUser(t.Context(), portal, user.ID); err != nil || !cmp.Equal(got, user) {
 			t.Errorf("got %v, %v, want %v", got, err, user)
 		}
 	}
-	if diff := cmp.Diff(users[:1], r.findUsers(ada)); diff != "" {
+	if diff := cmp.Diff(users[:1], h.findUsers(ada)); diff != "" {
 		t.Errorf("found (-want +got):\n%s", diff)
 	}
 }
 
-func (r *harness) deleteOldestKey(manager *keyset.Manager) {
-	r.t.Helper()
+func (h *harness) deleteOldestKey(manager *keyset.Manager) {
+	h.t.Helper()
 	handle, err := manager.Handle()
 	if err != nil {
-		r.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	info := handle.KeysetInfo()
 	if err := manager.Delete(info.GetKeyInfo()[0].GetKeyId()); err != nil {
-		r.t.Error(err)
+		h.t.Error(err)
 	}
 }
 
@@ -426,23 +426,23 @@ func (r *harness) deleteOldestKey(manager *keyset.Manager) {
 // encrypted with them is kept until the keys return.
 func TestReencryptReportsLostKeys(t *testing.T) {
 	t.Parallel()
-	r := newHarness(t)
-	user := r.createUser(ada)
-	kept := r.Keyring
+	h := newHarness(t)
+	user := h.createUser(ada)
+	stored := h.Keyring
 	var err error
-	if r.Keyring, err = encryption.GenerateKeyring(); err != nil {
+	if h.Keyring, err = encryption.GenerateKeyring(); err != nil {
 		t.Fatal(err)
 	}
-	_, read := r.GetUser(t.Context(), portal, user.ID)
-	_, changed := r.UpdateUser(t.Context(), portal, user.ID, func(*record.Contact) {})
-	_, renewed := r.Reencrypt(t.Context())
-	for what, err := range map[string]error{"read": read, "change": changed, "renewal": renewed} {
+	_, read := h.GetUser(t.Context(), portal, user.ID)
+	_, changed := h.UpdateUser(t.Context(), portal, user.ID, func(*record.Contact) {})
+	_, updated := h.Reencrypt(t.Context())
+	for what, err := range map[string]error{"read": read, "change": changed, "renewal": updated} {
 		if !errors.Is(err, encryption.ErrDecrypt) {
 			t.Errorf("%s: got %v", what, err)
 		}
 	}
-	r.Keyring = kept
-	if diff := cmp.Diff([]record.User{user}, r.findUsers(ada)); diff != "" {
+	h.Keyring = stored
+	if diff := cmp.Diff([]record.User{user}, h.findUsers(ada)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -451,13 +451,13 @@ func TestReencryptReportsLostKeys(t *testing.T) {
 // panic.
 func TestStorageErrorsAreReturned(t *testing.T) {
 	t.Parallel()
-	r := newHarness(t)
+	h := newHarness(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := r.CreateUser(ctx, portal, ada); !errors.Is(err, context.Canceled) {
+	if _, err := h.CreateUser(ctx, portal, ada); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-	if _, _, err := r.ListUsers(ctx, portal, ada, firstPage); !errors.Is(err, context.Canceled) {
+	if _, _, err := h.ListUsers(ctx, portal, ada, firstPage); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -39,12 +39,12 @@ func (p *sentPasswords) last(t *testing.T) users.OneTimePassword {
 	p.Lock()
 	defer p.Unlock()
 	if len(p.passwords) == 0 {
-		t.Fatal("nothing was sent")
+		t.Fatal("no password was sent")
 	}
 	return p.passwords[len(p.passwords)-1]
 }
 
-// signInHarness is a harness with a mailbox and a clock.
+// signInHarness is a harness that collects sent passwords and has a settable clock.
 type signInHarness struct {
 	*harness
 	sent  *sentPasswords
@@ -60,8 +60,8 @@ func newSignInHarness(t *testing.T) signInHarness {
 	return s
 }
 
-func (s signInHarness) advance(long time.Duration) {
-	later := s.Now().Add(long)
+func (s signInHarness) advance(duration time.Duration) {
+	later := s.Now().Add(duration)
 	s.clock.Store(&later)
 }
 
@@ -80,10 +80,10 @@ func (s signInHarness) newReplica() signInHarness {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { _ = store.Close() })
-	other := *s.harness
-	other.Service = &users.Service{Storage: storage.Scope[users.Reader, users.Tx]{Store: store}, Now: s.Now, Deliver: s.Deliver}
-	other.Keyring, _ = s.loadKeyring()
-	return signInHarness{&other, s.sent, s.clock}
+	replica := *s.harness
+	replica.Service = &users.Service{Storage: storage.Scope[users.Reader, users.Tx]{Store: store}, Now: s.Now, Deliver: s.Deliver}
+	replica.Keyring, _ = s.loadKeyring()
+	return signInHarness{&replica, s.sent, s.clock}
 }
 
 func TestSignInWithPassword(t *testing.T) {
@@ -101,23 +101,23 @@ func TestSignInWithPassword(t *testing.T) {
 		s.requestPassword(test.by)
 		password := s.sent.last(t)
 		if password.To != test.sent || password.Language != "de" || len(password.Code) != 6 {
-			t.Errorf("%s: sent %+v", name, password)
+			t.Errorf("%s: sent password %+v", name, password)
 		}
 		if got, err := s.newReplica().SignInWithPassword(t.Context(), test.by, password.Code); got != user.ID || err != nil {
 			t.Errorf("%s: got %q, %v", name, got, err)
 		}
 		if _, err := s.SignInWithPassword(t.Context(), test.by, password.Code); !errors.Is(err, users.ErrInvalidCode) {
-			t.Errorf("%s: a code was good twice: %v", name, err)
+			t.Errorf("%s: second use of a code: got %v", name, err)
 		}
 	}
 	s.requestPassword(email)
 	code := s.sent.last(t).Code
 	if _, err := s.SignInWithPassword(t.Context(), phone, code); !errors.Is(err, users.ErrInvalidCode) {
-		t.Errorf("the code of an e-mail signs in by text message: %v", err)
+		t.Errorf("code sent by email used with the phone number: got %v", err)
 	}
 	s.advance(identity.OneTimePasswordLifetime)
 	if _, err := s.SignInWithPassword(t.Context(), email, code); !errors.Is(err, users.ErrInvalidCode) {
-		t.Errorf("an old code is good: %v", err)
+		t.Errorf("expired code: got %v", err)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestReplicasShareRateLimits(t *testing.T) {
 	}
 	group.Wait()
 	if got := len(s.sent.passwords); got != 5 {
-		t.Errorf("sent %d, want 5 in an hour", got)
+		t.Errorf("sent %d passwords, want 5 per hour", got)
 	}
 	s.advance(time.Hour)
 	s.requestPassword(email)
@@ -172,12 +172,12 @@ func TestReplicasShareRateLimits(t *testing.T) {
 	}
 	group.Wait()
 	if _, err := s.SignInWithPassword(t.Context(), email, code); !errors.Is(err, users.ErrInvalidCode) {
-		t.Errorf("a code is good after six wrong ones: %v", err)
+		t.Errorf("valid code after six wrong ones: got %v", err)
 	}
 }
 
-// TestUnknownContactIsIndistinguishable checks that unknown contacts get the same
-// response, no message, and leave no trace of the request.
+// TestUnknownContactIsIndistinguishable checks that requests for unknown contacts get the
+// same response, send no message, and leave no trace.
 func TestUnknownContactIsIndistinguishable(t *testing.T) {
 	t.Parallel()
 	s := newSignInHarness(t)
@@ -186,7 +186,7 @@ func TestUnknownContactIsIndistinguishable(t *testing.T) {
 		s.requestPassword(eve)
 	}
 	if len(s.sent.passwords) != 0 {
-		t.Errorf("sent %v", s.sent.passwords)
+		t.Errorf("sent passwords %v", s.sent.passwords)
 	}
 	if _, err := s.SignInWithPassword(t.Context(), eve, "000000"); !errors.Is(err, users.ErrInvalidCode) {
 		t.Errorf("got %v", err)
@@ -196,12 +196,12 @@ func TestUnknownContactIsIndistinguishable(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes.Contains(content, []byte("eve@")) || !bytes.Contains(content, []byte("unknown/")) {
-		t.Error("who asked is kept")
+		t.Error("storage contains the unknown address")
 	}
 }
 
-// TestHourlyMessageLimit checks that an instance never exceeds its hourly message limit,
-// over all recipients.
+// TestHourlyMessageLimit checks that an instance never exceeds its hourly message limit
+// across all recipients.
 func TestHourlyMessageLimit(t *testing.T) {
 	t.Parallel()
 	s := newSignInHarness(t)
@@ -213,7 +213,7 @@ func TestHourlyMessageLimit(t *testing.T) {
 		}
 	}
 	if got := len(s.sent.passwords); got != 1000 {
-		t.Errorf("sent %d, want 1000", got)
+		t.Errorf("sent %d passwords, want 1000", got)
 	}
 }
 
@@ -233,7 +233,7 @@ func TestCodesAreNotStored(t *testing.T) {
 	}
 	for _, code := range []string{s.sent.last(t).Code + `"`, magic} {
 		if bytes.Contains(content, []byte(code)) {
-			t.Errorf("%q can be read in the database", code)
+			t.Errorf("found %q in the database", code)
 		}
 	}
 }
@@ -250,28 +250,28 @@ func TestSignInWithMagicCode(t *testing.T) {
 		}
 		return code
 	}
-	long, short := create(now.Add(1000*time.Hour)), create(now.Add(time.Hour))
+	duration, short := create(now.Add(1000*time.Hour)), create(now.Add(time.Hour))
 	for range 2 { // codes are reusable
 		if got, until, err := s.SignInWithMagicCode(t.Context(), short, "s1"); got != session || !until.Equal(now.Add(time.Hour)) || err != nil {
 			t.Errorf("got %v until %v, %v", got, until, err)
 		}
 	}
-	for name, try := range map[string][2]string{"another survey": {long, "s2"}, "another code": {long + "x", "s1"}, "none": {"", ""}} {
-		if got, _, err := s.SignInWithMagicCode(t.Context(), try[0], try[1]); !errors.Is(err, users.ErrInvalidCode) || got != (identity.Session{}) {
+	for name, attempt := range map[string][2]string{"another survey": {duration, "s2"}, "another code": {duration + "x", "s1"}, "none": {"", ""}} {
+		if got, _, err := s.SignInWithMagicCode(t.Context(), attempt[0], attempt[1]); !errors.Is(err, users.ErrInvalidCode) || got != (identity.Session{}) {
 			t.Errorf("%s: got %v, %v", name, got, err)
 		}
 	}
 	s.advance(time.Hour)
 	if _, _, err := s.SignInWithMagicCode(t.Context(), short, "s1"); !errors.Is(err, users.ErrInvalidCode) {
-		t.Errorf("a code is good after its survey ended: %v", err)
+		t.Errorf("code after the end of the survey: got %v", err)
 	}
 	s.advance(14*24*time.Hour - time.Hour - 1)
-	if _, _, err := s.SignInWithMagicCode(t.Context(), long, "s1"); err != nil {
-		t.Errorf("a code is not good for two weeks: %v", err)
+	if _, _, err := s.SignInWithMagicCode(t.Context(), duration, "s1"); err != nil {
+		t.Errorf("code just before two weeks: got %v", err)
 	}
 	s.advance(1)
-	if _, _, err := s.SignInWithMagicCode(t.Context(), long, "s1"); !errors.Is(err, users.ErrInvalidCode) {
-		t.Errorf("a code is good after two weeks: %v", err)
+	if _, _, err := s.SignInWithMagicCode(t.Context(), duration, "s1"); !errors.Is(err, users.ErrInvalidCode) {
+		t.Errorf("code after two weeks: got %v", err)
 	}
 	if err := s.DeleteUser(t.Context(), portal, user.ID); err != nil {
 		t.Fatal(err)

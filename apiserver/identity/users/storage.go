@@ -22,8 +22,8 @@ type Storage interface {
 // Reader is a read-only transaction.
 type Reader interface {
 	ListAuditRecords(ctx context.Context, filter audit.Filter, offset, limit int64) (page []audit.Record, total int64, err error)
-	// ListUserIDsToReencrypt returns users that were encrypted or hashed with other keys,
-	// ordered by id, starting after an id.
+	// ListUserIDsToReencrypt returns the users that were encrypted or hashed with other keys,
+	// ordered by id, starting after the given id.
 	ListUserIDsToReencrypt(ctx context.Context, keyVersion, after string, limit int64) (ids []string, err error)
 }
 
@@ -62,7 +62,7 @@ type signInTx interface {
 	GetMagicCode(ctx context.Context, hash []byte) (record.MagicCode, error)
 }
 
-// surveyReader reads what an export contains of surveys.
+// surveyReader reads the survey data of an export.
 type surveyReader interface {
 	ListSurveys(ctx context.Context, filter record.SurveyFilter, offset, limit int64) (page []record.Survey, total int64, err error)
 	ListSteps(ctx context.Context, surveyID string) ([]record.Step, error)

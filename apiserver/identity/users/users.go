@@ -16,59 +16,59 @@ import (
 
 // CreateUser creates a user. It returns an already-exists error if another user has the
 // email address or phone number.
-func (r *Service) CreateUser(ctx context.Context, by identity.Principal, contact record.Contact) (record.User, error) {
-	user := record.User{ID: uuid.NewString(), Contact: contact, CreatedAt: r.Now()}
-	sealed, hashes, err := r.encryptUser(user)
+func (s *Service) CreateUser(ctx context.Context, principal identity.Principal, contact record.Contact) (record.User, error) {
+	user := record.User{ID: uuid.NewString(), Contact: contact, CreatedAt: s.Now()}
+	encrypted, hashes, err := s.encryptUser(user)
 	if err != nil {
 		return record.User{}, err
 	}
-	err = r.Storage.Transact(ctx, func(tx Tx) error {
-		if err := tx.InsertUser(ctx, sealed, hashes); err != nil {
+	err = s.Storage.Transact(ctx, func(tx Tx) error {
+		if err := tx.InsertUser(ctx, encrypted, hashes); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Create, audit.User, user.ID))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), principal.Actor, audit.Create, audit.User, user.ID))
 	})
 	return user, err
 }
 
 // GetUser returns a user.
-func (r *Service) GetUser(ctx context.Context, by identity.Principal, id string) (record.User, error) {
+func (s *Service) GetUser(ctx context.Context, principal identity.Principal, id string) (record.User, error) {
 	if !identifier.IsUUID(id) {
 		return record.User{}, record.ErrNotFound
 	}
-	var kept record.EncryptedUser
-	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
-		if kept, err = tx.GetUser(ctx, id); err != nil {
+	var stored record.EncryptedUser
+	err := s.Storage.Transact(ctx, func(tx Tx) (err error) {
+		if stored, err = tx.GetUser(ctx, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.User, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), principal.Actor, audit.Read, audit.User, id))
 	})
 	if err != nil {
 		return record.User{}, err
 	}
-	return r.decryptUser(kept)
+	return s.decryptUser(stored)
 }
 
 // ListUsers returns a page of the users and their total number: all users, or the single
 // user with the given contact data.
-func (r *Service) ListUsers(ctx context.Context, by identity.Principal, find record.Contact, page record.Page) (users []record.User, total int64, err error) {
-	wanted, err := r.contactHashes(find)
+func (s *Service) ListUsers(ctx context.Context, principal identity.Principal, filter record.Contact, page record.Page) (users []record.User, total int64, err error) {
+	hashes, err := s.contactHashes(filter)
 	if err != nil {
 		return nil, 0, err
 	}
-	var kept []record.EncryptedUser
-	err = r.Storage.Transact(ctx, func(tx Tx) (err error) {
-		if kept, total, err = findUsers(ctx, tx, wanted, page); err != nil {
+	var stored []record.EncryptedUser
+	err = s.Storage.Transact(ctx, func(tx Tx) (err error) {
+		if stored, total, err = findUsers(ctx, tx, hashes, page); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.List, audit.User, ""))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), principal.Actor, audit.List, audit.User, ""))
 	})
 	if err != nil {
 		return nil, 0, err
 	}
-	users = make([]record.User, len(kept))
-	for i := range kept {
-		if users[i], err = r.decryptUser(kept[i]); err != nil {
+	users = make([]record.User, len(stored))
+	for i := range stored {
+		if users[i], err = s.decryptUser(stored[i]); err != nil {
 			return nil, 0, err
 		}
 	}
@@ -76,11 +76,11 @@ func (r *Service) ListUsers(ctx context.Context, by identity.Principal, find rec
 }
 
 // findUsers returns a page of all users, or the user that the hashes identify.
-func findUsers(ctx context.Context, tx Tx, wanted []record.ContactHash, page record.Page) ([]record.EncryptedUser, int64, error) {
-	if len(wanted) == 0 {
+func findUsers(ctx context.Context, tx Tx, hashes []record.ContactHash, page record.Page) ([]record.EncryptedUser, int64, error) {
+	if len(hashes) == 0 {
 		return tx.ListUsers(ctx, page.Offset, page.Limit)
 	}
-	user, err := tx.GetUserByHash(ctx, wanted)
+	user, err := tx.GetUserByHash(ctx, hashes)
 	switch {
 	case errors.Is(err, record.ErrNotFound):
 		return nil, 0, nil
@@ -92,52 +92,53 @@ func findUsers(ctx context.Context, tx Tx, wanted []record.ContactHash, page rec
 	return []record.EncryptedUser{user}, 1, nil
 }
 
-// UpdateUser changes the contact data of a user with change. It returns an
-// already-exists error if another user has the email address or phone number.
-func (r *Service) UpdateUser(ctx context.Context, by identity.Principal, id string, change func(*record.Contact)) (record.User, error) {
+// UpdateUser applies change to the contact data of a user. It returns an already-exists error
+// if another user has the email address or phone number.
+func (s *Service) UpdateUser(ctx context.Context, principal identity.Principal, id string, change func(*record.Contact)) (record.User, error) {
 	if !identifier.IsUUID(id) {
 		return record.User{}, record.ErrNotFound
 	}
 	var user record.User
-	err := r.Storage.Transact(ctx, func(tx Tx) error {
-		kept, err := tx.LockUser(ctx, id)
+	err := s.Storage.Transact(ctx, func(tx Tx) error {
+		stored, err := tx.LockUser(ctx, id)
 		if err != nil {
 			return err
 		}
-		if user, err = r.decryptUser(kept); err != nil {
+		if user, err = s.decryptUser(stored); err != nil {
 			return err
 		}
 		change(&user.Contact)
-		if err := r.storeUser(ctx, tx, user); err != nil {
+		if err := s.storeUser(ctx, tx, user); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Change, audit.User, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), principal.Actor, audit.Change, audit.User, id))
 	})
 	return user, err
 }
 
-func (r *Service) storeUser(ctx context.Context, tx Tx, user record.User) error {
-	sealed, hashes, err := r.encryptUser(user)
+func (s *Service) storeUser(ctx context.Context, tx Tx, user record.User) error {
+	encrypted, hashes, err := s.encryptUser(user)
 	if err != nil {
 		return err
 	}
-	return tx.UpdateUser(ctx, sealed, hashes)
+	return tx.UpdateUser(ctx, encrypted, hashes)
 }
 
-// DeleteUser deletes a user, their patients and all their data. The audit log keeps ids.
-func (r *Service) DeleteUser(ctx context.Context, by identity.Principal, id string) error {
+// DeleteUser deletes a user, their patients and all their data. The audit log keeps their
+// ids.
+func (s *Service) DeleteUser(ctx context.Context, principal identity.Principal, id string) error {
 	if !identifier.IsUUID(id) {
 		return record.ErrNotFound
 	}
-	return r.Storage.Transact(ctx, func(tx Tx) error {
+	return s.Storage.Transact(ctx, func(tx Tx) error {
 		if err := tx.DeleteUser(ctx, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Delete, audit.User, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), principal.Actor, audit.Delete, audit.User, id))
 	})
 }
 
-// UserExport is all data stored about a user.
+// UserExport contains all data stored about a user.
 type UserExport struct {
 	User         record.User
 	Patients     []record.Patient
@@ -153,19 +154,19 @@ const (
 )
 
 // ExportUser returns all data stored about a user.
-func (r *Service) ExportUser(ctx context.Context, by identity.Principal, id string) (UserExport, error) {
+func (s *Service) ExportUser(ctx context.Context, principal identity.Principal, id string) (UserExport, error) {
 	if !identifier.IsUUID(id) {
 		return UserExport{}, record.ErrNotFound
 	}
 	var (
 		export UserExport
-		kept   record.EncryptedUser
+		stored record.EncryptedUser
 	)
-	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
-		if kept, err = tx.GetUser(ctx, id); err != nil {
+	err := s.Storage.Transact(ctx, func(tx Tx) (err error) {
+		if stored, err = tx.GetUser(ctx, id); err != nil {
 			return err
 		}
-		if err := tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Export, audit.User, id)); err != nil {
+		if err := tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), principal.Actor, audit.Export, audit.User, id)); err != nil {
 			return err
 		}
 		if export.Patients, _, err = tx.ListPatients(ctx, id, 0, noLimit); err != nil {
@@ -180,7 +181,7 @@ func (r *Service) ExportUser(ctx context.Context, by identity.Principal, id stri
 	if err != nil {
 		return UserExport{}, err
 	}
-	export.User, err = r.decryptUser(kept)
+	export.User, err = s.decryptUser(stored)
 	return export, err
 }
 
@@ -191,12 +192,12 @@ type ExportedSurvey struct {
 }
 
 func exportSurveys(ctx context.Context, tx Tx, userID string) ([]ExportedSurvey, error) {
-	all, _, err := tx.ListSurveys(ctx, record.SurveyFilter{UserID: userID}, 0, noLimit)
+	surveys, _, err := tx.ListSurveys(ctx, record.SurveyFilter{UserID: userID}, 0, noLimit)
 	if err != nil {
 		return nil, err
 	}
-	exported := make([]ExportedSurvey, len(all))
-	for i, survey := range all {
+	exported := make([]ExportedSurvey, len(surveys))
+	for i, survey := range surveys {
 		if exported[i], err = exportSurvey(ctx, tx, survey); err != nil {
 			return nil, err
 		}
