@@ -327,7 +327,7 @@ func TestSurveysValidation(t *testing.T) {
 		"an unknown symptom":   {"POST", path + "/questions/current", `{"answer": [{"id": "s_999"}]}`, 422, "s_999"},
 		"another index":        {"POST", path + "/questions/current?index=1", `{"answer": [{"id": "s_1"}]}`, 409, "(current: 0)"},
 		"no index":             {"POST", path + "/questions/current?index=first", `{"answer": []}`, 422, "index"},
-		"not answered yet":     {"PUT", path + "/questions/0", `{"answer": [{"id": "s_1"}]}`, 404, "has no answer yet"},
+		"not answered yet":     {"PUT", path + "/questions/0", `{"answer": [{"id": "s_1"}]}`, 404, "has not been answered"},
 		"far ahead":            {"GET", path + "/questions/99", "", 404, ""},
 		"no index of a path":   {"GET", path + "/questions/first", "", 422, "question_index"},
 		"an answer to nothing": {"POST", surveysPath + "/" + unknownID + "/questions/current", `{"answer": []}`, 404, ""},

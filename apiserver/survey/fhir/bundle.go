@@ -12,20 +12,19 @@ import (
 
 // Code systems.
 const (
-	// ICD10System is the code system of ICD-10 by the World Health Organization
+	// ICD10System is the code system of ICD-10, maintained by the World Health Organization
 	// (https://terminology.hl7.org/ICD.html).
 	ICD10System = "http://hl7.org/fhir/sid/icd-10"
-	// ConceptSystem is the code system of the medical model: conditions, symptoms, drugs
-	// and everything else with an ID.
+	// ConceptSystem is the code system of the medical model. It contains everything with an
+	// ID, such as conditions, symptoms and drugs.
 	ConceptSystem = "https://anamnesis.dev/fhir/concept"
-	// patientSystem identifies patients by the IDs that the instance assigned.
+	// patientSystem is the namespace of the patient IDs assigned by the instance.
 	patientSystem = "https://anamnesis.dev/fhir/patient"
 )
 
 // NewBundle returns the results of a completed survey: a QuestionnaireResponse, a
-// RiskAssessment if the survey has an assessment, and a ServiceRequest if the
-// assessment recommends a specialist. The bundle is deterministic, including the URNs
-// of its resources.
+// RiskAssessment if the survey has an assessment, and a ServiceRequest if the assessment
+// recommends a specialist. The bundle, including the URNs of its resources, is deterministic.
 func NewBundle(summary record.Summary, assessment *record.Assessment) Bundle {
 	survey := &summary.Survey
 	subject := Reference{Type: "Patient", Identifier: &Identifier{System: patientSystem, Value: survey.PatientID}}
@@ -45,11 +44,11 @@ func NewBundle(summary record.Summary, assessment *record.Assessment) Bundle {
 
 // resourceURN returns the URN of a resource of a survey. It is deterministic.
 func resourceURN(surveyID, kind string) string {
-	space, err := uuid.Parse(surveyID)
+	namespace, err := uuid.Parse(surveyID)
 	if err != nil {
-		space = uuid.NameSpaceOID // unreachable: survey IDs are UUIDs
+		namespace = uuid.NameSpaceOID // unreachable: survey IDs are UUIDs
 	}
-	return "urn:uuid:" + uuid.NewSHA1(space, []byte(kind)).String()
+	return "urn:uuid:" + uuid.NewSHA1(namespace, []byte(kind)).String()
 }
 
 func newQuestionnaireResponse(summary record.Summary, subject Reference) QuestionnaireResponse {
@@ -91,12 +90,12 @@ func sanitizeText(text string) string {
 	}, text)
 }
 
-// newCodedAnswer returns a chosen item and, for a symptom, whether it is present.
+// newCodedAnswer encodes a selected item and, for a symptom, whether it is present.
 func newCodedAnswer(item record.Item) Answer {
 	answer := Answer{ValueCoding: &Coding{System: ConceptSystem, Code: item.ID, Display: item.Name}}
 	if item.ChoiceID != "" {
-		said := Answer{ValueCoding: &Coding{System: ConceptSystem, Code: item.ChoiceID}}
-		answer.Item = []ResponseItem{{LinkID: item.ID, Answer: []Answer{said}}}
+		presence := Answer{ValueCoding: &Coding{System: ConceptSystem, Code: item.ChoiceID}}
+		answer.Item = []ResponseItem{{LinkID: item.ID, Answer: []Answer{presence}}}
 	}
 	return answer
 }

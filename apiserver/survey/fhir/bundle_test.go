@@ -20,7 +20,7 @@ import (
 
 const surveyID = "b8d3d7dd-ee0c-4a36-89ff-1c412fb46442"
 
-// loadSchema loads the FHIR R4 schema, reduced to what our bundles use
+// loadSchema loads the FHIR R4 schema, reduced to the parts that the bundles use
 // (testdata/reduce.py).
 func loadSchema(t testing.TB) *jsonschema.Schema {
 	t.Helper()
@@ -44,7 +44,7 @@ func loadSchema(t testing.TB) *jsonschema.Schema {
 func mustValidate(t interface {
 	Helper()
 	Fatalf(format string, arguments ...any)
-}, against *jsonschema.Schema, bundle fhir.Bundle,
+}, schema *jsonschema.Schema, bundle fhir.Bundle,
 ) string {
 	t.Helper()
 	text, err := json.Marshal(bundle)
@@ -55,8 +55,8 @@ func mustValidate(t interface {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	if err := against.Validate(value); err != nil {
-		t.Fatalf("%s is no FHIR: %v", text, err)
+	if err := schema.Validate(value); err != nil {
+		t.Fatalf("invalid FHIR bundle %s: %v", text, err)
 	}
 	return string(text)
 }
@@ -102,36 +102,36 @@ func TestNewBundle(t *testing.T) {
 		`"status":"active","intent":"proposal","priority":"urgent"`, `"text":"Family doctor"`, `"locationCode":[{"text":"video_teleconsultation"}]`,
 	} {
 		if !strings.Contains(text, part) {
-			t.Errorf("the bundle lacks %s:\n%s", part, text)
+			t.Errorf("bundle does not contain %s:\n%s", part, text)
 		}
 	}
 	if diff := cmp.Diff(text, mustValidate(t, loadSchema(t), fhir.NewBundle(newSummary(), newAssessment()))); diff != "" {
-		t.Errorf("another time it is another one:\n%s", diff)
+		t.Errorf("bundle is not deterministic:\n%s", diff)
 	}
 }
 
-// TestNewBundleOmitsMissingParts checks that the bundle omits missing parts: an
-// assessment, and in an emergency a specialist.
+// TestNewBundleOmitsMissingParts checks that the bundle omits a missing assessment and, in an
+// emergency, the specialist.
 func TestNewBundleOmitsMissingParts(t *testing.T) {
 	t.Parallel()
-	against := loadSchema(t)
+	schema := loadSchema(t)
 	if bundle := fhir.NewBundle(newSummary(), nil); len(bundle.Entry) != 1 {
-		t.Errorf("without an assessment there are %d resources", len(bundle.Entry))
+		t.Errorf("got %d resources without an assessment", len(bundle.Entry))
 	}
 	emergency := newAssessment()
 	emergency.Triage.Level, emergency.Specialist, emergency.Channel = "emergency", nil, nil
 	bundle := fhir.NewBundle(newSummary(), emergency)
-	if text := mustValidate(t, against, bundle); len(bundle.Entry) != 2 || !strings.Contains(text, "Triage level: emergency") {
-		t.Errorf("of an emergency there is %s", text)
+	if text := mustValidate(t, schema, bundle); len(bundle.Entry) != 2 || !strings.Contains(text, "Triage level: emergency") {
+		t.Errorf("unexpected bundle for an emergency: %s", text)
 	}
-	mustValidate(t, against, fhir.NewBundle(record.Summary{Survey: record.Survey{ID: surveyID, PatientID: "x"}}, &record.Assessment{}))
+	mustValidate(t, schema, fhir.NewBundle(record.Summary{Survey: record.Survey{ID: surveyID, PatientID: "x"}}, &record.Assessment{}))
 }
 
-// TestNewBundleIsValidFHIR checks that any patient text and any name in the content
-// yields a valid bundle.
+// TestNewBundleIsValidFHIR checks that bundles are valid for any text by a patient and any
+// name in the content.
 func TestNewBundleIsValidFHIR(t *testing.T) {
 	t.Parallel()
-	against := loadSchema(t)
+	schema := loadSchema(t)
 	rapid.Check(t, func(t *rapid.T) {
 		summary, assessment := newSummary(), newAssessment()
 		summary.Survey.ID = uuid.New().String()
@@ -143,6 +143,6 @@ func TestNewBundleIsValidFHIR(t *testing.T) {
 		assessment.Conditions[0].CommonName = name.Draw(t, "condition")
 		assessment.Triage.Level = level.Draw(t, "level")
 		assessment.Conditions[0].Probability = rapid.Float64Range(0, 1).Draw(t, "probability")
-		mustValidate(t, against, fhir.NewBundle(summary, assessment))
+		mustValidate(t, schema, fhir.NewBundle(summary, assessment))
 	})
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package fhir exports the results of a completed survey as FHIR R4: a Bundle with the
-// questions and answers, the possible conditions and the recommended specialist. It
-// defines only the resources and elements that this bundle requires. It is pure:
+// questions and answers, the possible conditions and the recommended specialist. It defines
+// only the resources and elements that this bundle requires. The package has no side effects:
 // storage and transport do not belong here.
 package fhir
 
@@ -13,7 +13,7 @@ type Bundle struct {
 	Entry        []Entry `json:"entry"`
 }
 
-// An Entry is a resource and the URL by which other resources refer to it.
+// An Entry is a resource and its URL, which other resources use to refer to it.
 type Entry struct {
 	FullURL  string `json:"fullUrl"` // urn:uuid:<id>
 	Resource any    `json:"resource"`
@@ -41,7 +41,7 @@ type Answer struct {
 	ValueInteger *int    `json:"valueInteger,omitempty"`
 	ValueString  *string `json:"valueString,omitempty"`
 	ValueCoding  *Coding `json:"valueCoding,omitempty"`
-	// Item holds the answer for a symptom: whether it is present.
+	// Item holds the answer for a symptom, which is whether the symptom is present.
 	Item []ResponseItem `json:"item,omitempty"`
 }
 

@@ -16,17 +16,17 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/surveytest"
 )
 
-// BenchmarkAnswer reports the cost of an interview answer by the number of present
-// findings, and the share of the inference engine for the same patient, on the
-// synthetic model with the size of a full catalog.
+// BenchmarkAnswer measures an interview answer by the number of present findings, and the
+// inference engine alone for the same patients, on a synthetic model of the size of a full
+// catalog.
 func BenchmarkAnswer(b *testing.B) {
-	w := surveytest.NewEnv(b, modeltest.Synthetic(modeltest.FullSize, modeltest.Seed).Build(b))
+	env := surveytest.NewEnv(b, modeltest.Synthetic(modeltest.FullSize, modeltest.Seed).Build(b))
 	for _, present := range []int{4, 8, 16} {
-		surveys := newMidwaySurveys(b, w, present)
+		surveys := newMidwaySurveys(b, env, present)
 		b.Run(fmt.Sprintf("present=%d/survey", present), func(b *testing.B) {
 			measure(b, func(i int) {
 				p := surveys[i%len(surveys)]
-				if _, err := flow.Answer(p, flow.Submission{Answer: []byte(minimalAnswer(&p.Steps[len(p.Steps)-1].Question))}, now, w); err != nil {
+				if _, err := flow.Answer(p, flow.Submission{Answer: []byte(minimalAnswer(&p.Steps[len(p.Steps)-1].Question))}, now, env); err != nil {
 					b.Fatal(err)
 				}
 			})
@@ -34,22 +34,22 @@ func BenchmarkAnswer(b *testing.B) {
 		b.Run(fmt.Sprintf("present=%d/engine", present), func(b *testing.B) {
 			patients := make([]inference.Patient, len(surveys))
 			for i, p := range surveys {
-				patients[i] = patientAfterAnswer(b, w, p)
+				patients[i] = patientAfterAnswer(b, env, p)
 			}
-			measure(b, func(i int) { w.Engine.Assess(w.Release, patients[i%len(patients)], inference.Options{}) })
+			measure(b, func(i int) { env.Engine.Assess(env.Release, patients[i%len(patients)], inference.Options{}) })
 		})
 	}
 }
 
-// BenchmarkLastAnswer reports the cost of the last answer, including the full result.
+// BenchmarkLastAnswer measures the last answer, including the computation of the full result.
 func BenchmarkLastAnswer(b *testing.B) {
-	w := surveytest.NewEnv(b, modeltest.Synthetic(modeltest.FullSize, modeltest.Seed).Build(b))
+	env := surveytest.NewEnv(b, modeltest.Synthetic(modeltest.FullSize, modeltest.Seed).Build(b))
 	for _, present := range []int{4, 8, 16} {
-		surveys := newMidwaySurveys(b, w, present)
+		surveys := newMidwaySurveys(b, env, present)
 		for i := range surveys {
 			surveys[i].Survey.Sections = []string{section.Symptoms, section.Notes}
 			surveys[i].Steps = surveys[i].Steps[:1]
-			question, _, err := flow.CurrentQuestion(surveys[i], w)
+			question, _, err := flow.CurrentQuestion(surveys[i], env)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -57,45 +57,44 @@ func BenchmarkLastAnswer(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("present=%d", present), func(b *testing.B) {
 			measure(b, func(i int) {
-				if move, err := flow.Answer(surveys[i%len(surveys)], flow.Submission{Answer: []byte(`null`)}, now, w); err != nil || move.Result == nil {
-					b.Fatal(move, err)
+				if transition, err := flow.Answer(surveys[i%len(surveys)], flow.Submission{Answer: []byte(`null`)}, now, env); err != nil || transition.Result == nil {
+					b.Fatal(transition, err)
 				}
 			})
 		})
 	}
 }
 
-// newMidwaySurveys returns surveys in the middle of their interviews, of patients with
-// the given number of present symptoms.
-func newMidwaySurveys(b *testing.B, w section.Env, present int) []flow.Progress {
+// newMidwaySurveys returns surveys in the middle of the interview. The patients have the
+// given number of present symptoms.
+func newMidwaySurveys(b *testing.B, env section.Env, present int) []flow.Progress {
 	var surveys []flow.Progress
-	for _, patient := range modeltest.SamplePatients(w.Release, 100, present) {
+	for _, patient := range modeltest.SamplePatients(env.Release, 100, present) {
 		person := record.Patient{ID: "1", Sex: patient.Sex.String(), Age: ageInYears(max(1, patient.AgeMonths/12))}
-		p, err := flow.Create(flow.CreateOptions{Patient: person, Type: "triage", Sections: []string{"dynamic"}}, now, w)
+		p, err := flow.Create(flow.CreateOptions{Patient: person, Type: "triage", Sections: []string{"dynamic"}}, now, env)
 		if err != nil {
 			b.Fatal(err)
 		}
-		move, err := flow.Answer(p, flow.Submission{Answer: []byte(surveytest.ItemsJSON(patient.Present, nil))}, now, w)
-		if err == nil && move.NextQuestion() != nil {
-			surveys = append(surveys, applyTransition(p, move))
+		transition, err := flow.Answer(p, flow.Submission{Answer: []byte(surveytest.ItemsJSON(patient.Present, nil))}, now, env)
+		if err == nil && transition.NextQuestion() != nil {
+			surveys = append(surveys, applyTransition(p, transition))
 		}
 	}
 	if len(surveys) < 50 {
-		b.Fatalf("only %d of 100 patients are asked anything", len(surveys))
+		b.Fatalf("only %d of 100 surveys have a question", len(surveys))
 	}
 	return surveys
 }
 
-// patientAfterAnswer returns the patient of a survey after the current question is
-// answered.
-func patientAfterAnswer(b *testing.B, w section.Env, p flow.Progress) inference.Patient {
-	move, err := flow.Answer(p, flow.Submission{Answer: []byte(minimalAnswer(&p.Steps[len(p.Steps)-1].Question))}, now, w)
+// patientAfterAnswer returns the patient of a survey after answering the current question.
+func patientAfterAnswer(b *testing.B, env section.Env, p flow.Progress) inference.Patient {
+	transition, err := flow.Answer(p, flow.Submission{Answer: []byte(minimalAnswer(&p.Steps[len(p.Steps)-1].Question))}, now, env)
 	if err != nil {
 		b.Fatal(err)
 	}
-	next := applyTransition(p, move)
-	c := section.State{Env: w, Survey: &next.Survey, Steps: record.AnsweredSteps(next.Steps)}
-	patient, _, err := c.Patient()
+	next := applyTransition(p, transition)
+	state := section.State{Env: env, Survey: &next.Survey, Steps: record.AnsweredSteps(next.Steps)}
+	patient, _, err := state.Patient()
 	if err != nil {
 		b.Fatal(err)
 	}

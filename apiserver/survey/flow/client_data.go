@@ -10,8 +10,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/assessment"
 )
 
-// parseClientData validates a value that is stored as sent, except for surrounding
-// white space. It returns nil for null.
+// parseClientData validates a JSON value, which is stored as sent except for surrounding
+// whitespace. It returns nil for null.
 func parseClientData(field string, sent json.RawMessage) (json.RawMessage, error) {
 	var compact bytes.Buffer
 	if err := json.Compact(&compact, sent); err != nil {

@@ -18,45 +18,45 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/surveytest"
 )
 
-// newContentEnv returns an Env with the content of the repository.
+// newContentEnv returns an Env with the embedded content.
 func newContentEnv(t testing.TB, language string) section.Env {
 	t.Helper()
 	r, err := compiled.Release(language)
 	if err != nil {
-		t.Fatalf("the content does not compile: %v", err)
+		t.Fatalf("compiling the content: %v", err)
 	}
 	return surveytest.NewEnv(t, r)
 }
 
-// maxStoredBytes is the maximum stored size of a survey of thirty questions.
+// maxStoredBytes is the maximum stored size of a survey with thirty questions, in bytes.
 const maxStoredBytes = 20_000
 
 func TestStoredSurveySize(t *testing.T) {
 	t.Parallel()
 	for _, language := range []string{"en", "de"} {
-		w := newContentEnv(t, language)
+		env := newContentEnv(t, language)
 		for _, complaint := range []string{"s_21", "s_98", "s_13"} {
 			random := rand.New(rand.NewPCG(1, 2))
-			p := mustCreate(t, w, flow.CreateOptions{ID: strings.Repeat("0", 36), Patient: newWoman(), Type: "intake"})
-			c := &engineClient{env: w, sex: model.Female, months: 34 * 12}
+			p := mustCreate(t, env, flow.CreateOptions{ID: strings.Repeat("0", 36), Patient: newWoman(), Type: "intake"})
+			state := &engineClient{env: env, sex: model.Female, months: 34 * 12}
 			for len(p.Steps) < 30 && p.Survey.Status != record.StatusCompleted {
 				question := &p.Steps[len(p.Steps)-1].Question
-				p = mustAnswer(t, p, w, fullAnswer(t, c, question, complaint, random))
+				p = mustAnswer(t, p, env, fullAnswer(t, state, question, complaint, random))
 			}
 			written, err := json.Marshal(p)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%s, %s: %d questions are %d bytes", language, complaint, len(p.Steps), len(written))
+			t.Logf("%s, %s: %d questions take %d bytes", language, complaint, len(p.Steps), len(written))
 			if perThirty := len(written) * 30 / len(p.Steps); perThirty > maxStoredBytes {
-				t.Errorf("%s, %s: %d questions are %d bytes, %d for thirty", language, complaint, len(p.Steps), len(written), perThirty)
+				t.Errorf("%s, %s: %d questions take %d bytes, which is %d bytes per thirty questions", language, complaint, len(p.Steps), len(written), perThirty)
 			}
 		}
 	}
 }
 
-// fullAnswer returns an answer as long as a patient would give.
-func fullAnswer(t testing.TB, c *engineClient, q *record.Question, complaint string, random *rand.Rand) string {
+// fullAnswer returns an answer of realistic length.
+func fullAnswer(t testing.TB, state *engineClient, q *record.Question, complaint string, random *rand.Rand) string {
 	t.Helper()
 	switch {
 	case q.ID == "symptoms":
@@ -81,38 +81,38 @@ func fullAnswer(t testing.TB, c *engineClient, q *record.Question, complaint str
 	}
 }
 
-// TestContentHasReferencedRiskFactors checks that the content has the risk factors
-// that sections refer to by ID.
+// TestContentHasReferencedRiskFactors checks that the content contains the risk factors that
+// sections refer to by ID.
 func TestContentHasReferencedRiskFactors(t *testing.T) {
 	t.Parallel()
-	w := newContentEnv(t, "en")
+	env := newContentEnv(t, "en")
 	for id, name := range map[string]string{
 		"p_7": "BMI", "p_6": "BMI", "p_28": "mok", "p_9": "blood pressure", "p_8": "iabetes", "p_10": "holesterol", "p_42": "regnan", "p_11": "enopause",
 		"p_408": "llerg", "p_542": "evere",
 	} {
-		o, ok := w.Release.ObservationByID(id)
+		o, ok := env.Release.ObservationByID(id)
 		if !ok {
-			t.Errorf("%s is gone", id)
+			t.Errorf("observation %s not found", id)
 			continue
 		}
-		observation := &w.Release.Observations[o]
-		if words := w.Release.Text(observation.Name) + w.Release.Text(observation.CommonName); !strings.Contains(words, name) {
-			t.Errorf("%s is %s, want something of %s", id, words, name)
+		observation := &env.Release.Observations[o]
+		if words := env.Release.Text(observation.Name) + env.Release.Text(observation.CommonName); !strings.Contains(words, name) {
+			t.Errorf("observation %s is named %q, want a name containing %q", id, words, name)
 		}
-		t.Logf("%s: %s", id, w.Release.Text(observation.CommonName))
+		t.Logf("%s: %s", id, env.Release.Text(observation.CommonName))
 	}
 }
 
-// TestInterviewMatchesEngineOnContent checks that the interview about a real complaint
-// equals the engine's.
+// TestInterviewMatchesEngineOnContent checks that the interview about a real complaint asks
+// the same questions as the engine.
 func TestInterviewMatchesEngineOnContent(t *testing.T) {
 	t.Parallel()
-	w := newContentEnv(t, "en")
+	env := newContentEnv(t, "en")
 	for seed := range uint64(6) {
 		random := rand.New(rand.NewPCG(seed, 6))
-		c := &engineClient{env: w, sex: model.Female, months: 34 * 12}
-		p := mustCreate(t, w, flow.CreateOptions{Patient: newWoman(), Type: "triage", Sections: []string{"dynamic"}})
-		sent := c.twoComplaints(random)
-		playInterview(t, mustAnswer(t, p, w, sent), c, random)
+		state := &engineClient{env: env, sex: model.Female, months: 34 * 12}
+		p := mustCreate(t, env, flow.CreateOptions{Patient: newWoman(), Type: "triage", Sections: []string{"dynamic"}})
+		sent := state.twoComplaints(random)
+		playInterview(t, mustAnswer(t, p, env, sent), state, random)
 	}
 }

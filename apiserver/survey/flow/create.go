@@ -15,20 +15,19 @@ import (
 // CreateOptions describes a new survey and its patient. The survey takes its language
 // from the release and the texts of the Env.
 type CreateOptions struct {
-	ID      string // a new UUID
+	ID      string // new UUID
 	Patient record.Patient
-	// PriorEvidence is the evidence from the patient's latest completed survey, as
-	// returned by FollowUpEvidence. A follow-up without evidence of its own starts with
-	// it.
+	// PriorEvidence is the evidence of the patient's latest completed survey, as returned by
+	// FollowUpEvidence. A follow-up without its own evidence starts with it.
 	PriorEvidence []record.Evidence
 
 	Type string // required
-	// Sections to ask. If nil, defaults to the sections of the type.
+	// Sections are the sections to ask. If nil, they default to the sections of the type.
 	Sections         []string
 	ExpirationDate   time.Time // zero if unset
 	NotificationDate time.Time // zero if unset
 	Evidence         []assessment.Evidence
-	// JSON values. nil or null leaves them unset.
+	// JSON values. If nil or null, they are unset.
 	VisitDate, VisitReason, Specialist json.RawMessage
 
 	// keepEvidence keeps the evidence of the survey, which may originate from another
@@ -36,50 +35,50 @@ type CreateOptions struct {
 	keepEvidence bool
 }
 
-// NeedsPriorEvidence reports whether PriorEvidence is used: only follow-ups without
-// evidence of their own use it.
-func (c *CreateOptions) NeedsPriorEvidence() bool {
-	kind, err := parseType(c.Type)
-	return err == nil && kind == record.TypeFollowUp && len(c.Evidence) == 0
+// NeedsPriorEvidence reports whether PriorEvidence is used, which is the case only for
+// follow-ups without their own evidence.
+func (state *CreateOptions) NeedsPriorEvidence() bool {
+	kind, err := parseType(state.Type)
+	return err == nil && kind == record.TypeFollowUp && len(state.Evidence) == 0
 }
 
 // Create creates a survey and asks its first question.
-func Create(creation CreateOptions, now time.Time, w section.Env) (Progress, error) {
+func Create(options CreateOptions, now time.Time, env section.Env) (Progress, error) {
 	p := Progress{Survey: record.Survey{
-		ID: creation.ID, PatientID: creation.Patient.ID, Status: record.StatusNew, Version: 1, CreatedAt: now, AskedAt: now,
-		Sex: creation.Patient.Sex, Age: creation.Patient.AgeOn(civil.DateOf(now)), Dependent: creation.Patient.Dependent,
-		ExpirationDate: creation.ExpirationDate, NotificationDate: creation.NotificationDate,
+		ID: options.ID, PatientID: options.Patient.ID, Status: record.StatusNew, Version: 1, CreatedAt: now, AskedAt: now,
+		Sex: options.Patient.Sex, Age: options.Patient.AgeOn(civil.DateOf(now)), Dependent: options.Patient.Dependent,
+		ExpirationDate: options.ExpirationDate, NotificationDate: options.NotificationDate,
 	}}
-	if err := setClientData(&p.Survey, creation.VisitDate, creation.VisitReason, creation.Specialist); err != nil {
+	if err := setClientData(&p.Survey, options.VisitDate, options.VisitReason, options.Specialist); err != nil {
 		return Progress{}, err
 	}
-	if err := initialize(&p, creation, w); err != nil {
+	if err := initialize(&p, options, env); err != nil {
 		return Progress{}, err
 	}
 	return p, nil
 }
 
-// initialize sets what a survey asks about, and asks the first question.
-func initialize(p *Progress, creation CreateOptions, w section.Env) (err error) {
+// initialize sets the sections and the evidence of a survey, and asks the first question.
+func initialize(p *Progress, options CreateOptions, env section.Env) (err error) {
 	s := &p.Survey
-	s.ModelID, s.ModelVersion, s.Language = w.Release.Meta.ModelID, w.Release.Meta.Version, w.Release.Meta.Language
-	if s.Type, err = parseType(creation.Type); err != nil {
+	s.ModelID, s.ModelVersion, s.Language = env.Release.Meta.ModelID, env.Release.Meta.Version, env.Release.Meta.Language
+	if s.Type, err = parseType(options.Type); err != nil {
 		return err
 	}
-	if s.Sections, err = resolveSections(s, creation.Sections); err != nil {
+	if s.Sections, err = resolveSections(s, options.Sections); err != nil {
 		return err
 	}
-	if !creation.keepEvidence {
-		if s.Evidence, err = parseEvidence(s, creation.Evidence, w); err != nil {
+	if !options.keepEvidence {
+		if s.Evidence, err = parseEvidence(s, options.Evidence, env); err != nil {
 			return err
 		}
 	}
 	s.CarriedOver = nil
 	if s.Type == record.TypeFollowUp && len(s.Evidence) == 0 {
-		s.CarriedOver = creation.PriorEvidence
+		s.CarriedOver = options.PriorEvidence
 	}
 	p.Steps = nil
-	if err := p.appendNextQuestion(w); err != nil {
+	if err := p.appendNextQuestion(env); err != nil {
 		return err
 	}
 	if len(p.Steps) == 0 {
@@ -92,22 +91,22 @@ func initialize(p *Progress, creation CreateOptions, w section.Env) (err error) 
 // clients.
 const maxClientDataBytes = 4096
 
-// setClientData sets the values that clients store with a survey. nil leaves a value
+// setClientData sets the values that clients store with a survey. If nil, a value stays
 // unchanged.
 func setClientData(s *record.Survey, visitDate, visitReason, specialist json.RawMessage) error {
-	for _, kept := range []struct {
+	for _, field := range []struct {
 		field string
 		to    *json.RawMessage
 		from  json.RawMessage
 	}{{"visit_date", &s.VisitDate, visitDate}, {"visit_reason", &s.VisitReason, visitReason}, {"specialist", &s.Specialist, specialist}} {
-		if kept.from == nil {
+		if field.from == nil {
 			continue
 		}
-		value, err := parseClientData(kept.field, kept.from)
+		value, err := parseClientData(field.field, field.from)
 		if err != nil {
 			return err
 		}
-		*kept.to = value
+		*field.to = value
 	}
 	return nil
 }

@@ -32,9 +32,9 @@ func newWoman() record.Patient {
 }
 
 // mustCreate creates a survey and fails the test on errors.
-func mustCreate(t testing.TB, w section.Env, creation flow.CreateOptions) flow.Progress {
+func mustCreate(t testing.TB, env section.Env, options flow.CreateOptions) flow.Progress {
 	t.Helper()
-	p, err := flow.Create(creation, now, w)
+	p, err := flow.Create(options, now, env)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,22 +70,22 @@ func TestCreate(t *testing.T) {
 		t.Error(diff)
 	}
 	if len(p.Steps) != 1 || p.Steps[0].Question.ID != "visit_reason" || !p.Steps[0].Answer.IsZero() {
-		t.Errorf("the first question is %+v", p.Steps)
+		t.Errorf("got first question %+v", p.Steps)
 	}
 }
 
 func TestCreateTypes(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t)
+	env := newEnv(t)
 	for word, want := range map[string]record.Type{"triage": record.TypeTriage, "intake": record.TypeIntake, "follow_up": record.TypeFollowUp, "follow-up": record.TypeFollowUp} {
-		p := mustCreate(t, w, flow.CreateOptions{Patient: newWoman(), Type: word})
+		p := mustCreate(t, env, flow.CreateOptions{Patient: newWoman(), Type: word})
 		if p.Survey.Type != want {
-			t.Errorf("%s is %s", word, p.Survey.Type)
+			t.Errorf("%s was parsed as %s", word, p.Survey.Type)
 		}
 		dynamic := slices.Index(p.Survey.Sections, section.Dynamic)
 		for _, before := range []string{section.Symptoms, section.ChronicDiseases, section.Drugs} {
-			if at := slices.Index(p.Survey.Sections, before); at < 0 || at > dynamic {
-				t.Errorf("%s: %s does not come before the interview: %v", word, before, p.Survey.Sections)
+			if i := slices.Index(p.Survey.Sections, before); i < 0 || i > dynamic {
+				t.Errorf("%s: want %s before the interview, got sections %v", word, before, p.Survey.Sections)
 			}
 		}
 	}
@@ -93,7 +93,7 @@ func TestCreateTypes(t *testing.T) {
 
 func TestCreateSections(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t)
+	env := newEnv(t)
 	for name, test := range map[string]struct {
 		wanted, want []string
 		unknown      bool // sex and age of the patient
@@ -112,7 +112,7 @@ func TestCreateSections(t *testing.T) {
 		if test.unknown {
 			patient.Sex = ""
 		}
-		p := mustCreate(t, w, flow.CreateOptions{Patient: patient, Type: "triage", Sections: test.wanted})
+		p := mustCreate(t, env, flow.CreateOptions{Patient: patient, Type: "triage", Sections: test.wanted})
 		if diff := cmp.Diff(test.want, p.Survey.Sections); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
@@ -126,46 +126,48 @@ func TestCreateRejectsInvalidOptions(t *testing.T) {
 		edit func(*flow.CreateOptions, *section.Env)
 		says string
 	}{
-		"no type":            {func(c *flow.CreateOptions, _ *section.Env) { c.Type = "" }, "type: missing, expected triage, intake or follow_up"},
-		"another type":       {func(c *flow.CreateOptions, _ *section.Env) { c.Type = "followup" }, `type: expected triage, intake or follow_up, got "followup"`},
-		"no sections":        {func(c *flow.CreateOptions, _ *section.Env) { c.Sections = []string{} }, "sections: expected at least one of demographics, visit_reason, symptoms, chronic_diseases, drugs, allergies, hospitalizations, risk_factors, dynamic, specialists, notes, got none"},
-		"an unknown section": {func(c *flow.CreateOptions, _ *section.Env) { c.Sections = []string{"drugs", "x"} }, `sections[1]: expected one of demographics, visit_reason, symptoms, chronic_diseases, drugs, allergies, hospitalizations, risk_factors, dynamic, specialists, notes, got "x"`},
-		"a section twice":    {func(c *flow.CreateOptions, _ *section.Env) { c.Sections = []string{"notes", "message_to_doctor"} }, "sections[1]: expected each section at most once, got notes twice"},
-		"nothing to ask":     {func(c *flow.CreateOptions, _ *section.Env) { c.Sections = []string{"demographics"} }, surveytest.NothingToAskMessage},
-		"prefilling is off":  {func(_ *flow.CreateOptions, w *section.Env) { w.Features.Prefill = false }, "evidence: expected none: prefill is disabled for this instance"},
-		"no sex":             {func(c *flow.CreateOptions, _ *section.Env) { c.Patient.Sex = "" }, "evidence: expected none: evidence requires a patient with known sex and age"},
-		"no age":             {func(c *flow.CreateOptions, _ *section.Env) { c.Patient.BirthDate = civil.Date{} }, "evidence: expected none: evidence requires a patient with known sex and age"},
-		"no id":              {func(c *flow.CreateOptions, _ *section.Env) { c.Evidence[0].ID = "" }, "evidence[0].id: missing, expected the id of an observation, such as s_21"},
-		"an unknown id":      {func(c *flow.CreateOptions, _ *section.Env) { c.Evidence[0].ID = "s_999" }, `evidence[0].id: expected the id of a symptom or a risk factor of service-en, such as s_21, got "s_999"`},
-		"a laboratory":       {func(c *flow.CreateOptions, _ *section.Env) { c.Evidence[0].ID = "lt_1" }, `evidence[0].id: expected the id of a symptom or a risk factor of service-en, such as s_21, got "lt_1"`},
-		"no choice":          {func(c *flow.CreateOptions, _ *section.Env) { c.Evidence[0].Choice = "" }, "evidence[0].choice_id: missing, expected present, absent or unknown"},
-		"no source":          {func(c *flow.CreateOptions, _ *section.Env) { c.Evidence[0].Source = "" }, "evidence[0].source: missing, expected initial"},
-		"another source":     {func(c *flow.CreateOptions, _ *section.Env) { c.Evidence[0].Source = "suggest" }, `evidence[0].source: expected initial, got "suggest"`},
-		"both": {func(c *flow.CreateOptions, _ *section.Env) {
-			c.Evidence = append(c.Evidence, initialEvidence("s_1", "absent"))
+		"no type":            {func(state *flow.CreateOptions, _ *section.Env) { state.Type = "" }, "type: missing, expected triage, intake or follow_up"},
+		"another type":       {func(state *flow.CreateOptions, _ *section.Env) { state.Type = "followup" }, `type: expected triage, intake or follow_up, got "followup"`},
+		"no sections":        {func(state *flow.CreateOptions, _ *section.Env) { state.Sections = []string{} }, "sections: expected at least one of demographics, visit_reason, symptoms, chronic_diseases, drugs, allergies, hospitalizations, risk_factors, dynamic, specialists, notes, got none"},
+		"an unknown section": {func(state *flow.CreateOptions, _ *section.Env) { state.Sections = []string{"drugs", "x"} }, `sections[1]: expected one of demographics, visit_reason, symptoms, chronic_diseases, drugs, allergies, hospitalizations, risk_factors, dynamic, specialists, notes, got "x"`},
+		"a section twice": {func(state *flow.CreateOptions, _ *section.Env) {
+			state.Sections = []string{"notes", "message_to_doctor"}
+		}, "sections[1]: expected each section at most once, got notes twice"},
+		"nothing to ask":    {func(state *flow.CreateOptions, _ *section.Env) { state.Sections = []string{"demographics"} }, surveytest.NothingToAskMessage},
+		"prefilling is off": {func(_ *flow.CreateOptions, env *section.Env) { env.Features.Prefill = false }, "evidence: expected none: prefill is disabled for this instance"},
+		"no sex":            {func(state *flow.CreateOptions, _ *section.Env) { state.Patient.Sex = "" }, "evidence: expected none: evidence requires a patient with known sex and age"},
+		"no age":            {func(state *flow.CreateOptions, _ *section.Env) { state.Patient.BirthDate = civil.Date{} }, "evidence: expected none: evidence requires a patient with known sex and age"},
+		"no id":             {func(state *flow.CreateOptions, _ *section.Env) { state.Evidence[0].ID = "" }, "evidence[0].id: missing, expected the id of an observation, such as s_21"},
+		"an unknown id":     {func(state *flow.CreateOptions, _ *section.Env) { state.Evidence[0].ID = "s_999" }, `evidence[0].id: expected the id of a symptom or a risk factor of service-en, such as s_21, got "s_999"`},
+		"a laboratory":      {func(state *flow.CreateOptions, _ *section.Env) { state.Evidence[0].ID = "lt_1" }, `evidence[0].id: expected the id of a symptom or a risk factor of service-en, such as s_21, got "lt_1"`},
+		"no choice":         {func(state *flow.CreateOptions, _ *section.Env) { state.Evidence[0].Choice = "" }, "evidence[0].choice_id: missing, expected present, absent or unknown"},
+		"no source":         {func(state *flow.CreateOptions, _ *section.Env) { state.Evidence[0].Source = "" }, "evidence[0].source: missing, expected initial"},
+		"another source":    {func(state *flow.CreateOptions, _ *section.Env) { state.Evidence[0].Source = "suggest" }, `evidence[0].source: expected initial, got "suggest"`},
+		"both": {func(state *flow.CreateOptions, _ *section.Env) {
+			state.Evidence = append(state.Evidence, initialEvidence("s_1", "absent"))
 		}, "evidence[1].choice_id: expected present as in the earlier entry for s_1, got absent"},
-		"both by an alias": {func(c *flow.CreateOptions, _ *section.Env) {
-			c.Evidence = append(c.Evidence, initialEvidence("p_28", "absent"), initialEvidence("p_280", "present"))
+		"both by an alias": {func(state *flow.CreateOptions, _ *section.Env) {
+			state.Evidence = append(state.Evidence, initialEvidence("p_28", "absent"), initialEvidence("p_280", "present"))
 		}, "evidence[2].choice_id: expected absent as in the earlier entry for p_28, got present"},
-		"too much":          {func(c *flow.CreateOptions, _ *section.Env) { c.Evidence = make([]assessment.Evidence, 51) }, "evidence: expected at most 50 items, got 51"},
-		"a long visit date": {func(c *flow.CreateOptions, _ *section.Env) { c.VisitDate = long }, "visit_date: expected at most 4096 bytes of JSON, got 4097"},
-		"no JSON":           {func(c *flow.CreateOptions, _ *section.Env) { c.VisitReason = json.RawMessage(`{`) }, "visit_reason: expected JSON"},
-		"a null byte":       {func(c *flow.CreateOptions, _ *section.Env) { c.Specialist = json.RawMessage(`"\u0000"`) }, "specialist: expected JSON without the character U+0000"},
+		"too much":          {func(state *flow.CreateOptions, _ *section.Env) { state.Evidence = make([]assessment.Evidence, 51) }, "evidence: expected at most 50 items, got 51"},
+		"a long visit date": {func(state *flow.CreateOptions, _ *section.Env) { state.VisitDate = long }, "visit_date: expected at most 4096 bytes of JSON, got 4097"},
+		"no JSON":           {func(state *flow.CreateOptions, _ *section.Env) { state.VisitReason = json.RawMessage(`{`) }, "visit_reason: expected JSON"},
+		"a null byte":       {func(state *flow.CreateOptions, _ *section.Env) { state.Specialist = json.RawMessage(`"\u0000"`) }, "specialist: expected JSON without the character U+0000"},
 	} {
-		creation := flow.CreateOptions{Patient: newWoman(), Type: "triage", Evidence: []assessment.Evidence{initialEvidence("s_1", "present")}}
-		w := newEnv(t)
-		test.edit(&creation, &w)
-		_, err := flow.Create(creation, now, w)
-		wrong, ok := errors.AsType[*assessment.FieldError](err)
-		if !ok || wrong.Error() != test.says {
-			t.Errorf("%s: %v\nwant %s", name, err, test.says)
+		options := flow.CreateOptions{Patient: newWoman(), Type: "triage", Evidence: []assessment.Evidence{initialEvidence("s_1", "present")}}
+		env := newEnv(t)
+		test.edit(&options, &env)
+		_, err := flow.Create(options, now, env)
+		fieldErr, ok := errors.AsType[*assessment.FieldError](err)
+		if !ok || fieldErr.Error() != test.says {
+			t.Errorf("%s: got error %v\nwant %s", name, err, test.says)
 		}
 	}
 }
 
 func TestCreateRollsUpEvidence(t *testing.T) {
 	t.Parallel()
-	w := surveytest.NewEnv(t, surveytest.NewReleaseBuilder().Child("s_111", "s_11", model.CharacterRelation, 0.001).Link("c_1", "s_111", 0.01).Build(t))
+	env := surveytest.NewEnv(t, surveytest.NewReleaseBuilder().Child("s_111", "s_11", model.CharacterRelation, 0.001).Link("c_1", "s_111", 0.01).Build(t))
 	for name, test := range map[string]struct{ sent, want string }{
 		"a symptom":                {"s_1 present", "s_1 present"},
 		"a detail":                 {"s_21 present", "s_2 present"},
@@ -178,27 +180,27 @@ func TestCreateRollsUpEvidence(t *testing.T) {
 		"a risk factor by another": {"p_280 unknown, s_4 present", "p_28 unknown, s_4 present"},
 	} {
 		var sent []assessment.Evidence
-		for one := range strings.SplitSeq(test.sent, ", ") {
-			id, choice, _ := strings.Cut(one, " ")
+		for pair := range strings.SplitSeq(test.sent, ", ") {
+			id, choice, _ := strings.Cut(pair, " ")
 			sent = append(sent, initialEvidence(id, choice))
 		}
-		p := mustCreate(t, w, flow.CreateOptions{Patient: newWoman(), Type: "triage", Evidence: sent})
+		p := mustCreate(t, env, flow.CreateOptions{Patient: newWoman(), Type: "triage", Evidence: sent})
 		var got []string
 		for _, e := range p.Survey.Evidence {
 			got = append(got, e.ID+" "+e.ChoiceID)
 			if e.Source != "initial" {
-				t.Errorf("%s: the source of %s is %q", name, e.ID, e.Source)
+				t.Errorf("%s: evidence %s has source %q", name, e.ID, e.Source)
 			}
 		}
 		if strings.Join(got, ", ") != test.want {
-			t.Errorf("%s: %v, want %s", name, got, test.want)
+			t.Errorf("%s: got %v, want %s", name, got, test.want)
 		}
 	}
 }
 
 func TestPrefilledSymptomIsNotAsked(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t)
+	env := newEnv(t)
 	for name, test := range map[string]struct {
 		evidence []assessment.Evidence
 		asked    bool
@@ -211,36 +213,36 @@ func TestPrefilledSymptomIsNotAsked(t *testing.T) {
 		"what does not apply":    {[]assessment.Evidence{initialEvidence("p_42", "present")}, true},
 		"a symptom among others": {[]assessment.Evidence{initialEvidence("p_28", "absent"), initialEvidence("s_2", "present")}, false},
 	} {
-		p := mustCreate(t, w, flow.CreateOptions{Patient: newWoman(), Type: "triage", Sections: []string{"dynamic"}, Evidence: test.evidence})
-		if asked := p.Steps[0].Question.ID == "symptoms"; asked != test.asked {
-			t.Errorf("%s: %s is asked first", name, p.Steps[0].Question.ID)
+		p := mustCreate(t, env, flow.CreateOptions{Patient: newWoman(), Type: "triage", Sections: []string{"dynamic"}, Evidence: test.evidence})
+		if isAsked := p.Steps[0].Question.ID == "symptoms"; isAsked != test.asked {
+			t.Errorf("%s: got first question %s", name, p.Steps[0].Question.ID)
 		}
 		if p.Steps[0].Question.Selected != nil {
-			t.Errorf("%s: something is chosen already", name)
+			t.Errorf("%s: want a question without a preselection", name)
 		}
 	}
 }
 
-// TestPrefilledRiskFactorsCount checks that prefilled evidence other than complaints
-// counts in addition to the complaint that is asked for.
+// TestPrefilledRiskFactorsCount checks that prefilled evidence other than symptoms counts in
+// addition to the answered complaint.
 func TestPrefilledRiskFactorsCount(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t)
-	p := mustCreate(t, w, flow.CreateOptions{
+	env := newEnv(t)
+	p := mustCreate(t, env, flow.CreateOptions{
 		Patient: newWoman(), Type: "triage", Sections: []string{"dynamic"}, Evidence: []assessment.Evidence{initialEvidence("p_28", "present"), initialEvidence("s_4", "absent")},
 	})
-	p = mustAnswer(t, p, w, `[{"id":"s_1"}]`)
+	p = mustAnswer(t, p, env, `[{"id":"s_1"}]`)
 	want := map[string]string{"p_28": "present initial", "s_4": "absent initial", "s_1": "present initial"}
-	if diff := cmp.Diff(want, factsByID(p, w)); diff != "" {
+	if diff := cmp.Diff(want, factsByID(p, env)); diff != "" {
 		t.Error(diff)
 	}
 }
 
 func TestPrefilledSymptomsAreConfirmed(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t)
-	w.Features.PrefillConfirmation = true
-	p := mustCreate(t, w, flow.CreateOptions{
+	env := newEnv(t)
+	env.Features.PrefillConfirmation = true
+	p := mustCreate(t, env, flow.CreateOptions{
 		Patient: newWoman(), Type: "triage", Sections: []string{"dynamic"},
 		Evidence: []assessment.Evidence{initialEvidence("s_11", "present"), initialEvidence("p_28", "absent"), initialEvidence("s_2", "present")},
 	})
@@ -248,28 +250,28 @@ func TestPrefilledSymptomsAreConfirmed(t *testing.T) {
 	if diff := cmp.Diff(want, p.Steps[0].Question.Selected); diff != "" || p.Steps[0].Question.ID != "symptoms" {
 		t.Errorf("%s: %s", p.Steps[0].Question.ID, diff)
 	}
-	// Unconfirmed evidence no longer counts.
-	p = mustAnswer(t, p, w, `[{"id":"s_2"},{"id":"s_4"}]`)
-	known := section.State{Env: w, Survey: &p.Survey, Steps: record.AnsweredSteps(p.Steps)}
+	// Unconfirmed evidence does not count.
+	p = mustAnswer(t, p, env, `[{"id":"s_2"},{"id":"s_4"}]`)
+	known := section.State{Env: env, Survey: &p.Survey, Steps: record.AnsweredSteps(p.Steps)}
 	if got := fmt.Sprint(known.Facts()); strings.Contains(got, "s_1 ") || strings.Contains(got, "p_28") || len(known.Facts()) != 2 {
-		t.Errorf("%s is known", got)
+		t.Errorf("got %s among the facts", got)
 	}
 }
 
 // mustAnswer answers the current question and fails the test on errors.
-func mustAnswer(t testing.TB, p flow.Progress, w section.Env, sent string) flow.Progress {
+func mustAnswer(t testing.TB, p flow.Progress, env section.Env, sent string) flow.Progress {
 	t.Helper()
-	move, err := flow.Answer(p, flow.Submission{Answer: json.RawMessage(sent)}, now, w)
+	transition, err := flow.Answer(p, flow.Submission{Answer: json.RawMessage(sent)}, now, env)
 	if err != nil {
 		t.Fatalf("answering %s: %v", p.Steps[len(p.Steps)-1].Question.ID, err)
 	}
-	return applyTransition(p, move)
+	return applyTransition(p, transition)
 }
 
-// applyTransition applies a transition as a store does.
-func applyTransition(p flow.Progress, move flow.Transition) flow.Progress {
-	if move.Duplicate {
+// applyTransition applies a transition in the same way as a store.
+func applyTransition(p flow.Progress, transition flow.Transition) flow.Progress {
+	if transition.Duplicate {
 		return p
 	}
-	return flow.Progress{Survey: move.Survey, Steps: append(slices.Clone(p.Steps[:move.FirstStep]), move.Steps...)}
+	return flow.Progress{Survey: transition.Survey, Steps: append(slices.Clone(p.Steps[:transition.FirstStep]), transition.Steps...)}
 }

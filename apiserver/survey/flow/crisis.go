@@ -10,19 +10,19 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
 
-// InCrisis reports whether the answers indicate self-harm, suicide, violence or loss
-// of control: by a present symptom or risk factor, or in the patient's own words,
-// which might not be read in time. It does not depend on the triage level.
-func InCrisis(p Progress, w section.Env) bool { return inCrisis(p.state(w)) }
+// InCrisis reports whether the answers indicate self-harm, suicide, violence or loss of
+// control, either by a present symptom or risk factor, or in free text, which nobody may read
+// in time. It does not depend on the triage level.
+func InCrisis(p Progress, env section.Env) bool { return inCrisis(p.state(env)) }
 
-func inCrisis(c *section.State) bool {
-	for _, fact := range c.Facts() {
-		if fact.ChoiceID == record.ChoicePresent && fact.Observation != model.None && isCrisisObservation(c.Release, fact.Observation) {
+func inCrisis(state *section.State) bool {
+	for _, fact := range state.Facts() {
+		if fact.ChoiceID == record.ChoicePresent && fact.Observation != model.None && isCrisisObservation(state.Release, fact.Observation) {
 			return true
 		}
 	}
-	for _, said := range freeTextQuotes(c) {
-		if slices.ContainsFunc(c.MentionedObservations(said.Text), func(o model.ObservationIndex) bool { return isCrisisObservation(c.Release, o) }) {
+	for _, quote := range freeTextQuotes(state) {
+		if slices.ContainsFunc(state.MentionedObservations(quote.Text), func(o model.ObservationIndex) bool { return isCrisisObservation(state.Release, o) }) {
 			return true
 		}
 	}

@@ -12,12 +12,12 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 )
 
-// TestInCrisisCoversContent checks that the crises are those of the content in every
-// language: self-harm, suicide, violence and loss of control.
+// TestInCrisisCoversContent checks that self-harm, suicide, violence and loss of control
+// count as a crisis in every language of the content, and nothing else does.
 func TestInCrisisCoversContent(t *testing.T) {
 	t.Parallel()
 	for _, language := range []string{"en", "de"} {
-		w := newContentEnv(t, language)
+		env := newContentEnv(t, language)
 		english := newContentEnv(t, "en").Release // has the same IDs
 		for name, want := range map[string]bool{
 			"Suicidal ideation": true, "Suicidal intent": true, "Previous self-harm or suicide attempt": true, "Medicine overdose taken": true,
@@ -26,10 +26,10 @@ func TestInCrisisCoversContent(t *testing.T) {
 		} {
 			id := observationID(t, english, name)
 			for choice, is := range map[string]bool{"present": want, "absent": false, "unknown": false} {
-				p := mustCreate(t, w, flow.CreateOptions{Patient: newWoman(), Type: "intake", Sections: []string{"symptoms", "notes"}})
-				p = mustAnswer(t, p, w, `[{"id":"`+id+`","choice_id":"`+choice+`"}]`)
-				if got := flow.InCrisis(p, w); got != is {
-					t.Errorf("%s: %s, %s: a crisis: %t", language, name, choice, got)
+				p := mustCreate(t, env, flow.CreateOptions{Patient: newWoman(), Type: "intake", Sections: []string{"symptoms", "notes"}})
+				p = mustAnswer(t, p, env, `[{"id":"`+id+`","choice_id":"`+choice+`"}]`)
+				if got := flow.InCrisis(p, env); got != is {
+					t.Errorf("%s: %s, %s: got crisis %t", language, name, choice, got)
 				}
 			}
 		}
@@ -44,12 +44,12 @@ func observationID(t *testing.T, r *model.Release, name string) string {
 			return r.ObservationID(model.ObservationIndex(i))
 		}
 	}
-	t.Fatalf("nothing is called %s", name)
+	t.Fatalf("observation with name %q not found", name)
 	return ""
 }
 
-// TestInCrisisReadsFreeText checks that free text counts even if the survey asks for
-// nothing else, but not if negated.
+// TestInCrisisReadsFreeText checks that free text counts even if it is the survey's only
+// question, but not if negated.
 func TestInCrisisReadsFreeText(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -62,13 +62,13 @@ func TestInCrisisReadsFreeText(t *testing.T) {
 		{"en", "I feel sad. I am not suicidal.", false}, {"en", "low mood, no thoughts of suicide", false},
 		{"de", "Ich will mich umbringen", true}, {"de", "Mein Mann schlägt mich", true}, {"de", "Ich habe Brustschmerzen", false},
 	} {
-		w, said := newContentEnv(t, test.language), mustMarshal(t, test.words)
-		p := mustCreate(t, w, flow.CreateOptions{Patient: newWoman(), Type: "intake", Sections: []string{"visit_reason", "notes"}})
-		if flow.InCrisis(p, w) {
-			t.Error("a crisis is shown before any answer")
+		env, answer := newContentEnv(t, test.language), mustMarshal(t, test.words)
+		p := mustCreate(t, env, flow.CreateOptions{Patient: newWoman(), Type: "intake", Sections: []string{"visit_reason", "notes"}})
+		if flow.InCrisis(p, env) {
+			t.Error("want no crisis before the first answer")
 		}
-		if got := flow.InCrisis(mustAnswer(t, p, w, said), w); got != test.want {
-			t.Errorf("%s: a crisis: %t", test.words, got)
+		if got := flow.InCrisis(mustAnswer(t, p, env, answer), env); got != test.want {
+			t.Errorf("%s: got crisis %t", test.words, got)
 		}
 	}
 }

@@ -11,15 +11,14 @@ import (
 type ClosedError struct{}
 
 // Error implements error.
-func (*ClosedError) Error() string { return "the survey is completed and accepts no more answers" }
+func (*ClosedError) Error() string { return "survey is completed and no longer accepts answers" }
 
-// An ExpiredError reports that a survey no longer accepts answers since the given
-// time.
+// An ExpiredError reports that a survey has expired and no longer accepts answers.
 type ExpiredError struct{ Since time.Time }
 
 // Error returns a message with the expiration time.
 func (e *ExpiredError) Error() string {
-	return "the survey expired at " + e.Since.UTC().Format(time.RFC3339) + " and accepts no more answers"
+	return "survey expired at " + e.Since.UTC().Format(time.RFC3339) + " and no longer accepts answers"
 }
 
 // A NotCurrentError reports that an answer refers to a question that is not the
@@ -37,9 +36,9 @@ type NotAnsweredError struct{ Index, Answered int }
 // Error returns a message with the range of valid indexes.
 func (e *NotAnsweredError) Error() string {
 	if e.Answered == 0 {
-		return fmt.Sprintf("question %d has no answer yet: no question has been answered", e.Index)
+		return fmt.Sprintf("question %d has not been answered: the survey has no answers", e.Index)
 	}
-	return fmt.Sprintf("question %d has no answer yet: expected an index from 0 to %d", e.Index, e.Answered-1)
+	return fmt.Sprintf("question %d has not been answered: expected an index from 0 to %d", e.Index, e.Answered-1)
 }
 
 // An ImmutableFieldError reports a field that can no longer be changed.

@@ -16,24 +16,24 @@ import (
 
 func ExampleAnswer() {
 	t := &testing.T{} // the test's own
-	w := surveytest.NewEnv(t, surveytest.NewRelease(t))
+	env := surveytest.NewEnv(t, surveytest.NewRelease(t))
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	patient := record.Patient{ID: "a UUID", Sex: "male"}
-	p, err := flow.Create(flow.CreateOptions{ID: "another", Patient: patient, Type: "triage", Sections: []string{"symptoms"}}, now, w)
+	p, err := flow.Create(flow.CreateOptions{ID: "another", Patient: patient, Type: "triage", Sections: []string{"symptoms"}}, now, env)
 	for _, sent := range []string{`340`, `34`, `[{"id": "s_1"}]`} {
 		if err != nil {
 			break
 		}
 		fmt.Println(p.Steps[len(p.Steps)-1].Question.Text)
-		move, refused := flow.Answer(p, flow.Submission{Answer: json.RawMessage(sent)}, now, w)
-		if refused != nil {
-			fmt.Println(" ", refused)
+		transition, err := flow.Answer(p, flow.Submission{Answer: json.RawMessage(sent)}, now, env)
+		if err != nil {
+			fmt.Println(" ", err)
 			continue
 		}
 		// Store the transition here, if the stored version still equals p.Survey.Version.
-		p = flow.Progress{Survey: move.Survey, Steps: append(slices.Clone(p.Steps[:move.FirstStep]), move.Steps...)}
-		if move.NextQuestion() == nil {
-			fmt.Println(p.Survey.Status, move.Result.Assessment.Triage.Level)
+		p = flow.Progress{Survey: transition.Survey, Steps: append(slices.Clone(p.Steps[:transition.FirstStep]), transition.Steps...)}
+		if transition.NextQuestion() == nil {
+			fmt.Println(p.Survey.Status, transition.Result.Assessment.Triage.Level)
 		}
 	}
 	// Output:

@@ -28,18 +28,18 @@ type Transition struct {
 	Steps     []record.Step
 	// Result is set if the survey is completed.
 	Result *record.Result
-	// PatientUpdate is what a completed survey adds to the patient's record.
+	// PatientUpdate is the data that a completed survey adds to the patient's record.
 	PatientUpdate PatientUpdate
-	// Duplicate reports whether the answer is already stored, so that nothing must be
-	// written.
+	// Duplicate reports whether the answer is already stored. Nothing needs to be written
+	// then.
 	Duplicate bool
 }
 
 // NextQuestion returns the question after the answer, or nil if the survey is
 // completed.
-func (m *Transition) NextQuestion() *record.Question {
-	if last := len(m.Steps) - 1; m.Steps[last].Answer.IsZero() {
-		return &m.Steps[last].Question
+func (t *Transition) NextQuestion() *record.Question {
+	if last := len(t.Steps) - 1; t.Steps[last].Answer.IsZero() {
+		return &t.Steps[last].Question
 	}
 	return nil
 }
@@ -47,17 +47,18 @@ func (m *Transition) NextQuestion() *record.Question {
 // A Submission is an answer as sent by a client.
 type Submission struct {
 	Answer json.RawMessage // nil if not sent
-	// Index is the question the answer is meant for. If nil, the current question.
+	// Index is the index of the question that the answer is meant for. Defaults to the
+	// current question.
 	Index *int
 }
 
-// CurrentQuestion returns the current question of a survey. done reports whether no
-// question remains.
-func CurrentQuestion(p Progress, w section.Env) (question *record.Question, done bool, err error) {
+// CurrentQuestion returns the current question of a survey. The result done reports whether
+// all questions are answered.
+func CurrentQuestion(p Progress, env section.Env) (question *record.Question, done bool, err error) {
 	if p.Survey.Status == record.StatusCompleted {
 		return nil, true, nil
 	}
-	if err := p.appendNextQuestion(w); err != nil {
+	if err := p.appendNextQuestion(env); err != nil {
 		return nil, false, err
 	}
 	if answered := len(record.AnsweredSteps(p.Steps)); answered < len(p.Steps) {
@@ -67,9 +68,9 @@ func CurrentQuestion(p Progress, w section.Env) (question *record.Question, done
 }
 
 // StepAt returns the step at an index: an answered step or the current question.
-func StepAt(p Progress, index int, w section.Env) (record.Step, error) {
+func StepAt(p Progress, index int, env section.Env) (record.Step, error) {
 	if p.Survey.Status != record.StatusCompleted {
-		if err := p.appendNextQuestion(w); err != nil {
+		if err := p.appendNextQuestion(env); err != nil {
 			return record.Step{}, err
 		}
 	}
@@ -81,42 +82,42 @@ func StepAt(p Progress, index int, w section.Env) (record.Step, error) {
 
 // Answer records the answer to the current question and returns the resulting changes.
 //
-// If given.Index is set, the answer applies to that question only. It must be the
-// current question, or the previous one with an identical answer, which Answer returns
-// as a duplicate. Otherwise Answer returns a NotCurrentError.
-func Answer(p Progress, given Submission, now time.Time, w section.Env) (Transition, error) {
+// If submission.Index is set, the answer applies to that question only, which must be the
+// current question. If it is the previous question and the answer is identical, Answer
+// returns a duplicate. Otherwise it returns a NotCurrentError.
+func Answer(p Progress, submission Submission, now time.Time, env section.Env) (Transition, error) {
 	if err := p.checkOpen(now); err != nil {
 		return Transition{}, err
 	}
-	if err := p.appendNextQuestion(w); err != nil {
+	if err := p.appendNextQuestion(env); err != nil {
 		return Transition{}, err
 	}
 	current := len(record.AnsweredSteps(p.Steps))
-	if given.Index != nil && *given.Index != current {
-		return p.matchDuplicate(given, current, w)
+	if submission.Index != nil && *submission.Index != current {
+		return p.matchDuplicate(submission, current, env)
 	}
-	if current == len(p.Steps) { // the release changed and has no question left
+	if current == len(p.Steps) { // another release has no further questions
 		return Transition{}, &ClosedError{}
 	}
-	return p.applyAnswer(current, given.Answer, now, w)
+	return p.applyAnswer(current, submission.Answer, now, env)
 }
 
 // ChangeAnswer replaces the answer to an answered question and drops all later steps.
-func ChangeAnswer(p Progress, index int, answer json.RawMessage, now time.Time, w section.Env) (Transition, error) {
+func ChangeAnswer(p Progress, index int, answer json.RawMessage, now time.Time, env section.Env) (Transition, error) {
 	if err := p.checkOpen(now); err != nil {
 		return Transition{}, err
 	}
 	if answered := len(record.AnsweredSteps(p.Steps)); index < 0 || index >= answered {
 		return Transition{}, &NotAnsweredError{index, answered}
 	}
-	return p.applyAnswer(index, answer, now, w)
+	return p.applyAnswer(index, answer, now, env)
 }
 
 // CountFindings returns the number of present symptoms so far, as counted by
-// inference.Patient. The cost of an answer grows with it, so the limiter of the survey
-// service depends on it. It returns 0 if the patient cannot be assessed yet.
-func CountFindings(p Progress, w section.Env) int {
-	patient, _, err := p.state(w).Patient()
+// inference.Patient, or 0 if the patient cannot be assessed yet. The survey service uses it
+// to select a limiter, because the cost of an answer grows with it.
+func CountFindings(p Progress, env section.Env) int {
+	patient, _, err := p.state(env).Patient()
 	if err != nil {
 		return 0
 	}
@@ -134,16 +135,16 @@ func (p *Progress) checkOpen(now time.Time) error {
 	return nil
 }
 
-// matchDuplicate accepts a repeated answer to the previous question, and returns a
-// NotCurrentError for any other.
-func (p *Progress) matchDuplicate(given Submission, current int, w section.Env) (Transition, error) {
-	conflict := &NotCurrentError{*given.Index, current}
-	if *given.Index != current-1 || current == len(p.Steps) {
+// matchDuplicate returns a duplicate for a repeated answer to the previous question, and a
+// NotCurrentError for any other answer.
+func (p *Progress) matchDuplicate(submission Submission, current int, env section.Env) (Transition, error) {
+	conflict := &NotCurrentError{*submission.Index, current}
+	if *submission.Index != current-1 || current == len(p.Steps) {
 		return Transition{}, conflict
 	}
-	before := p.Steps[current-1]
-	answer, err := section.ParseAnswer(&before.Question, given.Answer, w.Lists)
-	if err != nil || !sameAnswer(answer, before.Answer) {
+	previous := p.Steps[current-1]
+	answer, err := section.ParseAnswer(&previous.Question, submission.Answer, env.Lists)
+	if err != nil || !sameAnswer(answer, previous.Answer) {
 		return Transition{}, conflict
 	}
 	return Transition{Survey: p.Survey, FirstStep: current - 1, Steps: p.Steps[current-1:], Duplicate: true}, nil
@@ -163,40 +164,40 @@ func withoutNames(a record.Answer) record.Answer {
 	return a
 }
 
-// applyAnswer applies an answer to the question at an index and determines what
-// follows.
-func (p *Progress) applyAnswer(index int, sent json.RawMessage, now time.Time, w section.Env) (Transition, error) {
+// applyAnswer applies an answer to the question at an index and determines the next question
+// or the result.
+func (p *Progress) applyAnswer(index int, sent json.RawMessage, now time.Time, env section.Env) (Transition, error) {
 	step := p.Steps[index]
-	answer, err := section.ParseAnswer(&step.Question, sent, w.Lists)
+	answer, err := section.ParseAnswer(&step.Question, sent, env.Lists)
 	if err != nil {
 		return Transition{}, err
 	}
 	step.Answer = answer
 	next := Progress{Survey: p.Survey, Steps: append(slices.Clone(p.Steps[:index]), step)}
-	if err := next.appendNextQuestion(w); err != nil {
+	if err := next.appendNextQuestion(env); err != nil {
 		return Transition{}, err
 	}
 	next.Survey.Version++
 	next.Survey.Status, next.Survey.AskedAt = record.StatusPending, now
-	move := Transition{FirstStep: index, Steps: next.Steps[index:]}
+	transition := Transition{FirstStep: index, Steps: next.Steps[index:]}
 	if len(next.Steps) == index+1 {
 		next.Survey.Status = record.StatusCompleted
-		if move.Result, err = computeResult(next, w); err != nil {
+		if transition.Result, err = computeResult(next, env); err != nil {
 			return Transition{}, err
 		}
-		move.PatientUpdate = next.patientUpdate(w)
+		transition.PatientUpdate = next.patientUpdate(env)
 	}
-	move.Survey = next.Survey
-	return move, nil
+	transition.Survey = next.Survey
+	return transition, nil
 }
 
-// appendNextQuestion appends the next question, unless one is open or no question
-// remains.
-func (p *Progress) appendNextQuestion(w section.Env) error {
+// appendNextQuestion appends the next question, unless the current question is still open or
+// all questions are answered.
+func (p *Progress) appendNextQuestion(env section.Env) error {
 	if len(record.AnsweredSteps(p.Steps)) < len(p.Steps) {
 		return nil
 	}
-	question, err := section.Next(p.state(w))
+	question, err := section.Next(p.state(env))
 	if err == nil && question != nil {
 		p.Steps = append(slices.Clone(p.Steps), record.Step{Question: *question})
 	}
@@ -204,6 +205,6 @@ func (p *Progress) appendNextQuestion(w section.Env) error {
 }
 
 // state returns the state of the survey after its answered steps.
-func (p *Progress) state(w section.Env) *section.State {
-	return &section.State{Env: w, Survey: &p.Survey, Steps: record.AnsweredSteps(p.Steps)}
+func (p *Progress) state(env section.Env) *section.State {
+	return &section.State{Env: env, Survey: &p.Survey, Steps: record.AnsweredSteps(p.Steps)}
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/surveytest"
 )
 
-// An engineClient plays an interview directly against the engine, as a client of /v3
-// would.
+// An engineClient conducts an interview directly with the engine, in the same way as a client
+// of /v3.
 type engineClient struct {
 	env      section.Env
 	sex      model.Sex
@@ -29,69 +29,70 @@ type engineClient struct {
 	evidence []inference.ReportedEvidence
 }
 
-// question returns the next question of /v3/diagnosis, or nil once it signals to stop.
-func (c *engineClient) question(t testing.TB) *inference.Question {
+// question returns the question that /v3/diagnosis would return, or nil once it signals to
+// stop.
+func (state *engineClient) question(t testing.TB) *inference.Question {
 	t.Helper()
-	patient, err := inference.NewPatient(c.env.Release, c.sex, c.months, c.evidence)
+	patient, err := inference.NewPatient(state.env.Release, state.sex, state.months, state.evidence)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := c.env.Engine.Assess(c.env.Release, patient, inference.Options{})
+	found := state.env.Engine.Assess(state.env.Release, patient, inference.Options{})
 	if found.ShouldStopKnown && found.ShouldStop {
 		return nil
 	}
 	return found.Question
 }
 
-// answer adds an answer as specified by /v3, and returns the equivalent answer to the
-// survey question.
-func (c *engineClient) answer(question *inference.Question, random *rand.Rand) (sent string) {
+// answer adds an answer as specified for /v3, and returns the equivalent answer to the survey
+// question.
+func (state *engineClient) answer(question *inference.Question, random *rand.Rand) (sent string) {
 	words := map[inference.Choice]string{inference.Present: "present", inference.Absent: "absent", inference.Unknown: "unknown"}
-	chosen, left := random.IntN(len(question.Items)+1), random.IntN(2) == 0
+	chosen, remaining := random.IntN(len(question.Items)+1), random.IntN(2) == 0
 	var items []string
 	for i, item := range question.Items {
 		choice := []inference.Choice{inference.Present, inference.Present, inference.Absent, inference.Unknown}[random.IntN(4)]
-		isLeft := false
+		isOmitted := false
 		switch question.Type {
 		case inference.GroupSingle:
-			choice = inference.Absent // none of these, unless it is the chosen one
-			if isLeft = left && i != chosen; i == chosen {
+			choice = inference.Absent // absent, unless chosen
+			if isOmitted = remaining && i != chosen; i == chosen {
 				choice = inference.Present
 			}
 		case inference.GroupMultiple:
-			if isLeft = random.IntN(3) == 0; isLeft {
+			if isOmitted = random.IntN(3) == 0; isOmitted {
 				choice = inference.Unknown
 			}
 		}
-		id := c.env.Release.ObservationID(item)
-		if !isLeft {
+		id := state.env.Release.ObservationID(item)
+		if !isOmitted {
 			items = append(items, fmt.Sprintf(`{"id":%q,"choice_id":%q}`, id, words[choice]))
 		}
-		if !isLeft || question.Type == inference.GroupMultiple || chosen == len(question.Items) {
-			c.evidence = append(c.evidence, inference.ReportedEvidence{ID: id, Choice: choice})
+		if !isOmitted || question.Type == inference.GroupMultiple || chosen == len(question.Items) {
+			state.evidence = append(state.evidence, inference.ReportedEvidence{ID: id, Choice: choice})
 		}
 	}
 	return "[" + strings.Join(items, ",") + "]"
 }
 
-// playInterview plays an interview with a survey and the client in parallel. The
-// survey must be at the first question of the section.
-func playInterview(t testing.TB, p flow.Progress, c *engineClient, random *rand.Rand) flow.Progress {
+// playInterview conducts an interview with a survey and the client in parallel. The survey
+// must be at the first question of the section.
+func playInterview(t testing.TB, p flow.Progress, state *engineClient, random *rand.Rand) flow.Progress {
 	t.Helper()
 	for count := 0; ; count++ {
-		asked := c.question(t)
+		asked := state.question(t)
 		if p.Survey.Status == record.StatusCompleted {
 			if asked != nil {
-				t.Fatalf("the survey ends after %d questions, where the engine asks %q", count, asked.Text)
+				t.Fatalf("survey ended after %d questions, but the engine asks %q", count, asked.Text)
 			}
 			return p
 		}
 		question := p.Steps[len(p.Steps)-1].Question
 		if asked == nil || count > 100 {
-			t.Fatalf("the survey asks %q, where the engine stops after %d questions", question.Text, count)
+			t.Fatalf("survey asks %q, but the engine stopped after %d questions", question.Text, count)
 		}
-		compareQuestion(t, c.env.Release, asked, &question)
-		p = mustAnswer(t, p, c.env, c.answer(asked, random))
+		compareQuestion(t, state.env.Release, asked, &question)
+		p = mustAnswer(t, p, state.env, state.answer(asked, random))
 	}
 }
 
@@ -121,79 +122,79 @@ func TestInterviewMatchesEngine(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
-		w := surveytest.NewEnv(t, surveytest.NewRandomRelease(r, random, 0))
+		env := surveytest.NewEnv(t, surveytest.NewRandomRelease(r, random, 0))
 		sex := model.Sex(random.IntN(2))
 		patient := record.Patient{ID: "1", Sex: sex.String(), Age: ageInYears(1 + random.IntN(90))}
-		c := &engineClient{env: w, sex: sex, months: patient.Age.Months()}
-		p := mustCreate(t, w, flow.CreateOptions{Patient: patient, Type: "triage", Sections: []string{"dynamic"}})
-		sent := c.initialComplaints(random)
+		state := &engineClient{env: env, sex: sex, months: patient.Age.Months()}
+		p := mustCreate(t, env, flow.CreateOptions{Patient: patient, Type: "triage", Sections: []string{"dynamic"}})
+		sent := state.initialComplaints(random)
 		if sent == "[]" {
-			return // the model does not apply to such a patient
+			return // the model does not apply to this patient
 		}
-		playInterview(t, mustAnswer(t, p, w, sent), c, random)
+		playInterview(t, mustAnswer(t, p, env, sent), state, random)
 	})
 }
 
 // initialComplaints adds initial evidence, and returns it as an answer of a survey.
-func (c *engineClient) initialComplaints(random *rand.Rand) (sent string) {
+func (state *engineClient) initialComplaints(random *rand.Rand) (sent string) {
 	var ids []string
-	for _, id := range c.complaints() {
+	for _, id := range state.complaints() {
 		if len(ids) == 0 || random.IntN(4) == 0 {
 			ids = append(ids, id)
 		}
 	}
-	return c.report(ids)
+	return state.report(ids)
 }
 
 // twoComplaints adds two random complaints, and returns them as an answer of a survey.
-func (c *engineClient) twoComplaints(random *rand.Rand) (sent string) {
-	ids := c.complaints()
+func (state *engineClient) twoComplaints(random *rand.Rand) (sent string) {
+	ids := state.complaints()
 	first := random.IntN(len(ids) - 1)
-	return c.report([]string{ids[first], ids[first+1+random.IntN(len(ids)-first-1)]})
+	return state.report([]string{ids[first], ids[first+1+random.IntN(len(ids)-first-1)]})
 }
 
-// complaints returns the IDs of the general symptoms that the patient can have.
-func (c *engineClient) complaints() (ids []string) {
-	from, to := c.env.Release.ObservationsOfKind(model.Symptom)
+// complaints returns the IDs of the root symptoms that apply to the patient.
+func (state *engineClient) complaints() (ids []string) {
+	from, to := state.env.Release.ObservationsOfKind(model.Symptom)
 	for o := from; o < to; o++ {
-		observation := &c.env.Release.Observations[o]
-		applies := observation.Sex.Includes(c.sex) && int(observation.AgeFrom) <= c.months && c.months <= int(observation.AgeTo)
+		observation := &state.env.Release.Observations[o]
+		applies := observation.Sex.Includes(state.sex) && int(observation.AgeFrom) <= state.months && state.months <= int(observation.AgeTo)
 		if applies && observation.Parent == model.None {
-			ids = append(ids, c.env.Release.ObservationID(o))
+			ids = append(ids, state.env.Release.ObservationID(o))
 		}
 	}
 	return ids
 }
 
-func (c *engineClient) report(ids []string) (sent string) {
+func (state *engineClient) report(ids []string) (sent string) {
 	for _, id := range ids {
-		c.evidence = append(c.evidence, inference.ReportedEvidence{ID: id, Choice: inference.Present, Source: inference.SourceInitial})
+		state.evidence = append(state.evidence, inference.ReportedEvidence{ID: id, Choice: inference.Present, Source: inference.SourceInitial})
 	}
 	return surveytest.ItemsJSON(ids, nil)
 }
 
 // TestInterviewUsesEarlierAnswers checks that evidence from creation and from earlier
-// sections counts with the sources a client would send.
+// sections counts with the same sources that a client would send.
 func TestInterviewUsesEarlierAnswers(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 2))
-		w := newEnv(t)
-		p := mustCreate(t, w, flow.CreateOptions{Patient: newWoman(), Type: "triage", Evidence: nil})
-		p = mustAnswer(t, p, w, `[{"id":"s_1"},{"id":"s_4","choice_id":"absent"}]`)
-		p = mustAnswer(t, p, w, `[{"id":"c_2"}]`)
-		p = mustAnswer(t, p, w, `[{"id":"d_1"}]`)
-		p = mustAnswer(t, p, w, `[{"id":"p_28"}]`)
+		env := newEnv(t)
+		p := mustCreate(t, env, flow.CreateOptions{Patient: newWoman(), Type: "triage", Evidence: nil})
+		p = mustAnswer(t, p, env, `[{"id":"s_1"},{"id":"s_4","choice_id":"absent"}]`)
+		p = mustAnswer(t, p, env, `[{"id":"c_2"}]`)
+		p = mustAnswer(t, p, env, `[{"id":"d_1"}]`)
+		p = mustAnswer(t, p, env, `[{"id":"p_28"}]`)
 		reported := func(source inference.Source, choice inference.Choice, ids ...string) (list []inference.ReportedEvidence) {
 			for _, id := range ids {
 				list = append(list, inference.ReportedEvidence{ID: id, Choice: choice, Source: source})
 			}
 			return list
 		}
-		c := &engineClient{env: w, sex: model.Female, months: 34 * 12, evidence: slices.Concat(
+		state := &engineClient{env: env, sex: model.Female, months: 34 * 12, evidence: slices.Concat(
 			reported(inference.SourceInitial, inference.Present, "s_1"), reported(inference.SourceInitial, inference.Absent, "s_4"),
 			reported(inference.SourcePredefined, inference.Present, "p_8", "p_28"), reported(inference.SourcePredefined, inference.Absent, "p_7", "p_42"),
 		)}
-		playInterview(t, p, c, random)
+		playInterview(t, p, state, random)
 	}
 }

@@ -25,68 +25,68 @@ type inMemoryDriver struct {
 	result   *record.Result
 }
 
-func (f *inMemoryDriver) RejectsMalformed() bool { return false }
-func (f *inMemoryDriver) SetTime(now time.Time)  { f.now = now }
-func (f *inMemoryDriver) HasResult() bool        { return f.result != nil }
-func (f *inMemoryDriver) Stored() flow.Progress  { return f.progress }
+func (d *inMemoryDriver) RejectsMalformed() bool { return false }
+func (d *inMemoryDriver) SetTime(now time.Time)  { d.now = now }
+func (d *inMemoryDriver) HasResult() bool        { return d.result != nil }
+func (d *inMemoryDriver) Stored() flow.Progress  { return d.progress }
 
-func (f *inMemoryDriver) ServeRelease(draft *modeltest.Builder, confirms bool) section.Env {
-	f.env = surveytest.NewEnv(f.r, draft.Build(f.r))
-	f.env.Features.PrefillConfirmation = confirms
-	return f.env
+func (d *inMemoryDriver) ServeRelease(draft *modeltest.Builder, confirms bool) section.Env {
+	d.env = surveytest.NewEnv(d.r, draft.Build(d.r))
+	d.env.Features.PrefillConfirmation = confirms
+	return d.env
 }
 
 // Restart encodes and decodes the stored state.
-func (f *inMemoryDriver) Restart() section.Env {
-	written, err := json.Marshal(f.progress)
+func (d *inMemoryDriver) Restart() section.Env {
+	written, err := json.Marshal(d.progress)
 	if err != nil {
-		f.r.Fatal(err)
+		d.r.Fatal(err)
 	}
-	f.progress = flow.Progress{}
-	if err := json.Unmarshal(written, &f.progress); err != nil {
-		f.r.Fatal(err)
+	d.progress = flow.Progress{}
+	if err := json.Unmarshal(written, &d.progress); err != nil {
+		d.r.Fatal(err)
 	}
-	return f.env
+	return d.env
 }
 
-func (f *inMemoryDriver) Create(creation flow.CreateOptions) (err error) {
-	f.progress, err = flow.Create(creation, f.now, f.env)
+func (d *inMemoryDriver) Create(options flow.CreateOptions) (err error) {
+	d.progress, err = flow.Create(options, d.now, d.env)
 	return err
 }
 
-func (f *inMemoryDriver) Answer(given flow.Submission) (*record.Question, error) {
-	return f.store(flow.Answer(f.progress, given, f.now, f.env))
+func (d *inMemoryDriver) Answer(submission flow.Submission) (*record.Question, error) {
+	return d.store(flow.Answer(d.progress, submission, d.now, d.env))
 }
 
-func (f *inMemoryDriver) ChangeAnswer(index int, answer json.RawMessage) (*record.Question, error) {
-	return f.store(flow.ChangeAnswer(f.progress, index, answer, f.now, f.env))
+func (d *inMemoryDriver) ChangeAnswer(index int, answer json.RawMessage) (*record.Question, error) {
+	return d.store(flow.ChangeAnswer(d.progress, index, answer, d.now, d.env))
 }
 
-func (f *inMemoryDriver) store(move flow.Transition, err error) (*record.Question, error) {
+func (d *inMemoryDriver) store(transition flow.Transition, err error) (*record.Question, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !move.Duplicate {
-		f.progress, f.result = applyTransition(f.progress, move), move.Result
+	if !transition.Duplicate {
+		d.progress, d.result = applyTransition(d.progress, transition), transition.Result
 	}
-	return move.NextQuestion(), nil
+	return transition.NextQuestion(), nil
 }
 
-func (f *inMemoryDriver) Update(patch flow.Patch) error {
-	revised, err := flow.Update(f.progress, patch, nil, f.env)
+func (d *inMemoryDriver) Update(patch flow.Patch) error {
+	updated, err := flow.Update(d.progress, patch, nil, d.env)
 	if err == nil {
-		f.progress = revised
+		d.progress = updated
 	}
 	return err
 }
 
-func (f *inMemoryDriver) Current() (*record.Question, error) {
-	question, _, err := flow.CurrentQuestion(f.progress, f.env)
+func (d *inMemoryDriver) Current() (*record.Question, error) {
+	question, _, err := flow.CurrentQuestion(d.progress, d.env)
 	return question, err
 }
 
-func (f *inMemoryDriver) AnswerAt(index int) (json.RawMessage, error) {
-	step, err := flow.StepAt(f.progress, index, f.env)
+func (d *inMemoryDriver) AnswerAt(index int) (json.RawMessage, error) {
+	step, err := flow.StepAt(d.progress, index, d.env)
 	if err != nil {
 		return nil, err
 	}

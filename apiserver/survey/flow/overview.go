@@ -11,31 +11,31 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
 
-// overview groups the answers for clinicians.
-func overview(c *section.State) record.Overview {
-	page := record.Overview{
+// newOverview groups the answers for clinicians.
+func newOverview(state *section.State) record.Overview {
+	overview := record.Overview{
 		Reported: []record.Concept{}, Denied: []record.Concept{}, Unknown: []record.Concept{}, RiskFactors: []record.Concept{},
-		ChronicDiseases: selectedItems(c, section.ChronicDiseases), Drugs: selectedItems(c, section.Drugs), Allergies: selectedItems(c, section.Allergies),
-		Hospitalizations: selectedItems(c, section.Hospitalizations), Specialists: selectedItems(c, section.Specialists), Words: freeTextQuotes(c),
+		ChronicDiseases: selectedItems(state, section.ChronicDiseases), Drugs: selectedItems(state, section.Drugs), Allergies: selectedItems(state, section.Allergies),
+		Hospitalizations: selectedItems(state, section.Hospitalizations), Specialists: selectedItems(state, section.Specialists), Words: freeTextQuotes(state),
 	}
-	names := namesByID(c)
-	for _, fact := range c.Facts() {
-		list := &page.Unknown
+	names := namesByID(state)
+	for _, fact := range state.Facts() {
+		list := &overview.Unknown
 		switch {
 		case fact.ChoiceID == record.ChoiceAbsent:
-			list = &page.Denied
+			list = &overview.Denied
 		case fact.ChoiceID == record.ChoicePresent && strings.HasPrefix(fact.ID, model.RiskFactorPrefix):
-			list = &page.RiskFactors
+			list = &overview.RiskFactors
 		case fact.ChoiceID == record.ChoicePresent:
-			list = &page.Reported
+			list = &overview.Reported
 		}
-		*list = append(*list, newFactConcept(c.Release, fact, names))
+		*list = append(*list, newFactConcept(state.Release, fact, names))
 	}
-	return page
+	return overview
 }
 
-// newFactConcept returns the concept of a fact. If the release no longer has it, the
-// name is the one shown when it was asked, or the ID.
+// newFactConcept returns the concept of a fact. If the release does not contain it, the name
+// is the one that was shown in the question, or else the ID.
 func newFactConcept(r *model.Release, fact section.Fact, names map[string]string) record.Concept {
 	if fact.Observation != model.None {
 		return newConcept(assessment.ObservationName(r, fact.Observation))
@@ -47,10 +47,10 @@ func newFactConcept(r *model.Release, fact section.Fact, names map[string]string
 	return record.Concept{ID: fact.ID, Name: name, CommonName: name}
 }
 
-// namesByID maps IDs to the names of everything that was asked or selected.
-func namesByID(c *section.State) map[string]string {
+// namesByID returns the names of everything that was asked or selected, by ID.
+func namesByID(state *section.State) map[string]string {
 	names := map[string]string{}
-	for _, step := range c.Steps {
+	for _, step := range state.Steps {
 		for _, option := range step.Question.Meta.Options {
 			names[option.ID] = option.Label
 		}
@@ -65,18 +65,18 @@ func namesByID(c *section.State) map[string]string {
 }
 
 // selectedItems returns the items selected in a section.
-func selectedItems(c *section.State, name string) []record.Item {
+func selectedItems(state *section.State, name string) []record.Item {
 	items := []record.Item{}
-	for _, step := range c.StepsIn(name) {
+	for _, step := range state.StepsIn(name) {
 		items = append(items, step.NamedAnswer().Items...)
 	}
 	return items
 }
 
 // freeTextQuotes returns the patient's free-text answers.
-func freeTextQuotes(c *section.State) []record.Quote {
+func freeTextQuotes(state *section.State) []record.Quote {
 	quotes := []record.Quote{}
-	for _, step := range c.Steps {
+	for _, step := range state.Steps {
 		if step.Answer.Kind == record.KindText && step.Answer.Text != "" {
 			quotes = append(quotes, record.Quote{Question: step.Question.Text, Text: step.Answer.Text})
 		}

@@ -7,8 +7,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
 
-// A PatientUpdate holds data from a survey that the patient's record may lack. Fields
-// that the survey did not ask for are empty.
+// A PatientUpdate holds data from a survey that may be missing in the patient's record.
+// Fields that the survey did not ask for are empty.
 type PatientUpdate struct {
 	Sex string
 	Age record.Age
@@ -16,32 +16,32 @@ type PatientUpdate struct {
 
 // FillMissing fills the empty fields of a patient record, and reports whether it
 // changed any.
-func (l PatientUpdate) FillMissing(patient record.Patient) (filled record.Patient, changed bool) {
-	if patient.Sex == "" && l.Sex != "" {
-		patient.Sex, changed = l.Sex, true
+func (u PatientUpdate) FillMissing(patient record.Patient) (filled record.Patient, changed bool) {
+	if patient.Sex == "" && u.Sex != "" {
+		patient.Sex, changed = u.Sex, true
 	}
-	if !patient.Age.Known() && !patient.BirthDate.IsValid() && l.Age.Known() {
-		patient.Age, changed = l.Age, true
+	if !patient.Age.Known() && !patient.BirthDate.IsValid() && u.Age.Known() {
+		patient.Age, changed = u.Age, true
 	}
 	return patient, changed
 }
 
-// Demographics returns the patient's sex and age, as known at the start of the survey
-// or as answered since.
-func Demographics(p Progress, w section.Env) (sex string, age record.Age) {
-	c := p.state(w)
-	return c.Sex(), c.Age()
+// Demographics returns the patient's sex and age, either known at the start of the survey or
+// answered since then.
+func Demographics(p Progress, env section.Env) (sex string, age record.Age) {
+	state := p.state(env)
+	return state.Sex(), state.Age()
 }
 
 // patientUpdate returns the sex and age that were unknown at the start of the survey.
-func (p *Progress) patientUpdate(w section.Env) PatientUpdate {
-	var l PatientUpdate
-	c := p.state(w)
+func (p *Progress) patientUpdate(env section.Env) PatientUpdate {
+	var update PatientUpdate
+	state := p.state(env)
 	if p.Survey.Sex == "" {
-		l.Sex = c.Sex()
+		update.Sex = state.Sex()
 	}
 	if !p.Survey.Age.Known() {
-		l.Age = c.Age()
+		update.Age = state.Age()
 	}
-	return l
+	return update
 }

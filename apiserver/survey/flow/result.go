@@ -13,62 +13,62 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
 
-// maxExplained is the maximum number of conditions to explain, the likeliest first.
-// Readers rarely look at more.
+// maxExplained is the maximum number of conditions to explain, most likely first. Readers
+// rarely look at more.
 const maxExplained = 5
 
 // computeResult returns the result of a completed survey.
-func computeResult(p Progress, w section.Env) (*record.Result, error) {
-	result := &record.Result{ModelID: w.Release.Meta.ModelID, ModelVersion: w.Release.Meta.Version}
+func computeResult(p Progress, env section.Env) (*record.Result, error) {
+	result := &record.Result{ModelID: env.Release.Meta.ModelID, ModelVersion: env.Release.Meta.Version}
 	if !slices.Contains(p.Survey.Sections, section.Symptoms) && !slices.Contains(p.Survey.Sections, section.Dynamic) {
 		return result, nil
 	}
-	c := p.state(w)
-	patient, evidence, err := c.Patient()
+	state := p.state(env)
+	patient, evidence, err := state.Patient()
 	if err != nil {
 		return nil, err
 	}
-	a := assessmentBuilder{w.Release, w.Engine.Conclude(w.Release, patient, inference.Options{}, explanationFilter(w.Release, evidence))}
-	result.Assessment = a.build()
-	result.Assessment.Overview = overview(c)
+	builder := assessmentBuilder{env.Release, env.Engine.Conclude(env.Release, patient, inference.Options{}, explanationFilter(env.Release, evidence))}
+	result.Assessment = builder.build()
+	result.Assessment.Overview = newOverview(state)
 	return result, nil
 }
 
-// explanationFilter returns a function that reports whether to explain the condition
-// at a rank: the likeliest are explained, unless the relevant evidence exceeds
+// explanationFilter returns a function that reports whether to explain a condition, given its
+// rank. The most likely conditions are explained, unless their relevant evidence exceeds
 // inference.MaxExplainedEvidence.
 func explanationFilter(r *model.Release, evidence []inference.ReportedEvidence) func(int, model.ConditionIndex) bool {
-	return func(place int, c model.ConditionIndex) bool {
-		return place < maxExplained && inference.RelevantEvidenceCount(r, evidence, c) <= inference.MaxExplainedEvidence
+	return func(rank int, state model.ConditionIndex) bool {
+		return rank < maxExplained && inference.RelevantEvidenceCount(r, evidence, state) <= inference.MaxExplainedEvidence
 	}
 }
 
-// An assessmentBuilder converts the conclusion of the inference engine to texts. It
-// copies all texts, because the result outlives the lease of the release.
+// An assessmentBuilder converts a conclusion of the inference engine to an assessment. It
+// copies all texts, because the assessment outlives the lease of the release.
 type assessmentBuilder struct {
 	release *model.Release
 	inference.Conclusion
 }
 
-func (a *assessmentBuilder) build() *record.Assessment {
-	result := &record.Assessment{Conditions: []record.RankedCondition{}, Triage: a.buildTriage()}
-	for _, ranked := range a.Conditions {
-		condition := a.buildCondition(ranked)
-		condition.Explain = a.buildExplanation(ranked.Condition)
+func (builder *assessmentBuilder) build() *record.Assessment {
+	result := &record.Assessment{Conditions: []record.RankedCondition{}, Triage: builder.buildTriage()}
+	for _, ranked := range builder.Conditions {
+		condition := builder.buildCondition(ranked)
+		condition.Explain = builder.buildExplanation(ranked.Condition)
 		result.Conditions = append(result.Conditions, condition)
 	}
-	if recommended := a.Recommendation; recommended != nil {
-		specialist, channel := assessment.SpecialistName(a.release, recommended.Specialist), recommended.Channel.String()
+	if recommended := builder.Recommendation; recommended != nil {
+		specialist, channel := assessment.SpecialistName(builder.release, recommended.Specialist), recommended.Channel.String()
 		result.Specialist = &record.Item{ID: specialist.ID, Name: strings.Clone(specialist.Name)}
 		result.Channel = &channel
 	}
 	return result
 }
 
-func (a *assessmentBuilder) buildCondition(ranked inference.RankedCondition) record.RankedCondition {
-	details := assessment.DescribeCondition(a.release, ranked.Condition, false)
+func (builder *assessmentBuilder) buildCondition(ranked inference.RankedCondition) record.RankedCondition {
+	details := assessment.DescribeCondition(builder.release, ranked.Condition, false)
 	condition := record.RankedCondition{
-		Concept: newConcept(assessment.ConditionName(a.release, ranked.Condition)), Probability: ranked.Probability, ICD10: []record.ICD10Code{},
+		Concept: newConcept(assessment.ConditionName(builder.release, ranked.Condition)), Probability: ranked.Probability, ICD10: []record.ICD10Code{},
 		Details: &record.Details{
 			ICD10Code: cloneString(details.ICD10), Hint: cloneString(details.Hint), Prevalence: details.Prevalence, Severity: details.Severity,
 			Acuteness: details.Acuteness, TriageLevel: details.TriageLevel, HasPatientEducation: details.HasPatientEducation,
@@ -87,26 +87,26 @@ func (a *assessmentBuilder) buildCondition(ranked inference.RankedCondition) rec
 
 // buildExplanation returns the evidence for and against a condition, or nil if the
 // condition is not explained.
-func (a *assessmentBuilder) buildExplanation(c model.ConditionIndex) *record.Explanation {
-	explanation, ok := a.Explanations[c]
+func (builder *assessmentBuilder) buildExplanation(state model.ConditionIndex) *record.Explanation {
+	explanation, ok := builder.Explanations[state]
 	if !ok {
 		return nil
 	}
 	return &record.Explanation{
-		Supporting: a.concepts(explanation.Supporting), Conflicting: a.concepts(explanation.Conflicting), Unconfirmed: a.concepts(explanation.Unconfirmed),
+		Supporting: builder.concepts(explanation.Supporting), Conflicting: builder.concepts(explanation.Conflicting), Unconfirmed: builder.concepts(explanation.Unconfirmed),
 	}
 }
 
-func (a *assessmentBuilder) concepts(observations []model.ObservationIndex) []record.Concept {
+func (builder *assessmentBuilder) concepts(observations []model.ObservationIndex) []record.Concept {
 	names := make([]record.Concept, len(observations))
 	for i, o := range observations {
-		names[i] = newConcept(assessment.ObservationName(a.release, o))
+		names[i] = newConcept(assessment.ObservationName(builder.release, o))
 	}
 	return names
 }
 
-func (a *assessmentBuilder) buildTriage() record.TriageResult {
-	described := assessment.DescribeTriage(a.release, &a.Triage)
+func (builder *assessmentBuilder) buildTriage() record.TriageResult {
+	described := assessment.DescribeTriage(builder.release, &builder.Triage)
 	result := record.TriageResult{Level: described.Level, RootCause: described.RootCause, Serious: []record.SeriousObservation{}}
 	for _, serious := range described.Serious {
 		result.Serious = append(result.Serious, record.SeriousObservation{

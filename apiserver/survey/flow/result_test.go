@@ -17,23 +17,23 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/surveytest"
 )
 
-// completeIntake plays an intake of a woman with the given complaint and returns its
+// completeIntake completes an intake of a woman with the given complaint and returns its
 // result.
-func completeIntake(t testing.TB, w section.Env, complaint string) *record.Result {
+func completeIntake(t testing.TB, env section.Env, complaint string) *record.Result {
 	t.Helper()
-	p := mustCreate(t, w, flow.CreateOptions{Patient: newWoman(), Type: "intake", Sections: []string{
+	p := mustCreate(t, env, flow.CreateOptions{Patient: newWoman(), Type: "intake", Sections: []string{
 		"visit_reason", "symptoms", "chronic_diseases", "drugs", "allergies", "hospitalizations", "risk_factors", "specialists", "notes",
 	}})
 	for _, sent := range []string{
 		`"My head hurts"`, complaint, `[{"id":"c_2"}]`, `[{"id":"d_1"}]`, `[{"id":"latex"}]`, `"plasters"`, `[{"id":"p_47"}]`, `[{"id":"p_28"}]`, `[{"id":"sp_1"}]`,
 	} {
-		p = mustAnswer(t, p, w, sent)
+		p = mustAnswer(t, p, env, sent)
 	}
-	move, err := flow.Answer(p, flow.Submission{Answer: json.RawMessage(`"Thank you"`)}, now, w)
+	transition, err := flow.Answer(p, flow.Submission{Answer: json.RawMessage(`"Thank you"`)}, now, env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return move.Result
+	return transition.Result
 }
 
 func TestOverview(t *testing.T) {
@@ -64,11 +64,11 @@ func TestOverview(t *testing.T) {
 	}
 }
 
-// TestAssessment checks that the result equals the /v3 response for the same evidence.
+// TestAssessment checks that the result matches the /v3 responses for the same evidence.
 func TestAssessment(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t)
-	got := completeIntake(t, w, `[{"id":"s_1"},{"id":"s_11"},{"id":"s_4","choice_id":"absent"}]`)
+	env := newEnv(t)
+	got := completeIntake(t, env, `[{"id":"s_1"},{"id":"s_11"},{"id":"s_4","choice_id":"absent"}]`)
 	var evidence []inference.ReportedEvidence
 	for _, piece := range []struct {
 		source inference.Source
@@ -82,34 +82,34 @@ func TestAssessment(t *testing.T) {
 			evidence = append(evidence, inference.ReportedEvidence{ID: id, Choice: piece.choice, Source: piece.source})
 		}
 	}
-	patient, err := inference.NewPatient(w.Release, model.Female, 34*12, evidence)
+	patient, err := inference.NewPatient(env.Release, model.Female, 34*12, evidence)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got.ModelID != "service-en" || got.ModelVersion != "2026-11-21T00:00:00Z" {
-		t.Errorf("it is of %s %s", got.ModelID, got.ModelVersion)
+		t.Errorf("got model %s %s", got.ModelID, got.ModelVersion)
 	}
-	ranked := w.Engine.Assess(w.Release, patient, inference.Options{}).Conditions
+	ranked := env.Engine.Assess(env.Release, patient, inference.Options{}).Conditions
 	if len(ranked) != len(got.Assessment.Conditions) || len(ranked) < 2 {
-		t.Fatalf("%d conditions are ranked, want %d", len(got.Assessment.Conditions), len(ranked))
+		t.Fatalf("got %d conditions, want %d", len(got.Assessment.Conditions), len(ranked))
 	}
 	for i, condition := range got.Assessment.Conditions {
-		compareCondition(t, w, patient, ranked[i], condition)
+		compareCondition(t, env, patient, ranked[i], condition)
 	}
-	triage := w.Engine.Triage(w.Release, patient, inference.Options{})
+	triage := env.Engine.Triage(env.Release, patient, inference.Options{})
 	if got.Assessment.Triage.Level != triage.Level.String() || got.Assessment.Triage.RootCause != triage.RootCause.String() {
-		t.Errorf("the triage is %+v, want %+v", got.Assessment.Triage, triage)
+		t.Errorf("got triage %+v, want %+v", got.Assessment.Triage, triage)
 	}
-	if recommended, ok := w.Engine.Recommend(w.Release, patient, inference.Options{}, nil); !ok ||
+	if recommended, ok := env.Engine.Recommend(env.Release, patient, inference.Options{}, nil); !ok ||
 		*got.Assessment.Specialist != (record.Item{ID: "sp_1", Name: "General practitioner"}) || *got.Assessment.Channel != recommended.Channel.String() {
-		t.Errorf("%+v and %v are recommended", got.Assessment.Specialist, *got.Assessment.Channel)
+		t.Errorf("got specialist %+v and channel %v", got.Assessment.Specialist, *got.Assessment.Channel)
 	}
 }
 
-func compareCondition(t *testing.T, w section.Env, patient inference.Patient, ranked inference.RankedCondition, got record.RankedCondition) {
+func compareCondition(t *testing.T, env section.Env, patient inference.Patient, ranked inference.RankedCondition, got record.RankedCondition) {
 	t.Helper()
-	id := w.Release.ConditionID(ranked.Condition)
-	details := assessment.DescribeCondition(w.Release, ranked.Condition, false)
+	id := env.Release.ConditionID(ranked.Condition)
+	details := assessment.DescribeCondition(env.Release, ranked.Condition, false)
 	codes := "G43.9, R51"
 	category := record.Item{ID: details.Category.ID, Name: details.Category.Name}
 	want := record.RankedCondition{
@@ -120,14 +120,14 @@ func compareCondition(t *testing.T, w section.Env, patient inference.Patient, ra
 			TriageLevel: details.TriageLevel,
 		},
 	}
-	explanation, ok := w.Engine.Explain(w.Release, patient, inference.Options{}, ranked.Condition)
+	explanation, ok := env.Engine.Explain(env.Release, patient, inference.Options{}, ranked.Condition)
 	if !ok {
-		t.Fatalf("%s is not explained", id)
+		t.Fatalf("condition %s is not explained", id)
 	}
 	names := func(list []model.ObservationIndex) []record.Concept {
 		names := make([]record.Concept, len(list))
 		for i, o := range list {
-			id := w.Release.ObservationID(o)
+			id := env.Release.ObservationID(o)
 			names[i] = record.Concept{ID: id, Name: id, CommonName: id}
 		}
 		return names
@@ -149,19 +149,19 @@ func TestEmergencyRecommendsNoSpecialist(t *testing.T) {
 
 func TestNoAssessmentWithoutSymptoms(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t)
+	env := newEnv(t)
 	for section, want := range map[string]bool{"notes": false, "risk_factors": false, "symptoms": true, "dynamic": true} {
-		p := mustCreate(t, w, flow.CreateOptions{Patient: newWoman(), Type: "triage", Sections: []string{section}})
+		p := mustCreate(t, env, flow.CreateOptions{Patient: newWoman(), Type: "triage", Sections: []string{section}})
 		for {
-			move, err := flow.Answer(p, flow.Submission{Answer: []byte(minimalAnswer(&p.Steps[len(p.Steps)-1].Question))}, now, w)
+			transition, err := flow.Answer(p, flow.Submission{Answer: []byte(minimalAnswer(&p.Steps[len(p.Steps)-1].Question))}, now, env)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p = applyTransition(p, move); move.Result == nil {
+			if p = applyTransition(p, transition); transition.Result == nil {
 				continue
 			}
-			if got := move.Result.Assessment != nil; got != want {
-				t.Errorf("%s: an assessment is %v", section, got)
+			if got := transition.Result.Assessment != nil; got != want {
+				t.Errorf("%s: got assessment: %v", section, got)
 			}
 			break
 		}
@@ -169,7 +169,7 @@ func TestNoAssessmentWithoutSymptoms(t *testing.T) {
 }
 
 // TestResultJSONRoundTrip checks that a result survives a JSON round trip and does not
-// refer to the memory of the release.
+// reference the memory of the release.
 func TestResultJSONRoundTrip(t *testing.T) {
 	t.Parallel()
 	data := surveytest.NewReleaseBuilder().Bytes(t)

@@ -13,19 +13,19 @@ import (
 )
 
 // parseType parses the type of a survey.
-func parseType(word string) (record.Type, error) {
-	switch t := record.Type(word); t {
+func parseType(text string) (record.Type, error) {
+	switch t := record.Type(text); t {
 	case record.TypeTriage, record.TypeIntake, record.TypeFollowUp:
 		return t, nil
 	case "follow-up":
 		return record.TypeFollowUp, nil
 	}
-	return "", assessment.NotSupported("type", word, "triage, intake or follow_up")
+	return "", assessment.NotSupported("type", text, "triage, intake or follow_up")
 }
 
-// defaultSections are the sections of a survey created without any. Existing
-// conditions and medication come before the interview, so that the interview does not
-// ask about them.
+// defaultSections are the sections of surveys created without explicit sections. Existing
+// conditions and medication precede the interview, so that the interview does not ask about
+// them.
 var defaultSections = map[record.Type][]string{
 	record.TypeTriage: {
 		section.Demographics, section.Symptoms, section.ChronicDiseases, section.Drugs, section.RiskFactors, section.Dynamic,
@@ -46,18 +46,18 @@ var sectionAliases = map[string]string{
 	"message_to_doctor": section.Notes,
 }
 
-// resolveSections validates the requested sections and adds the ones they require.
-func resolveSections(s *record.Survey, wanted []string) ([]string, error) {
-	if wanted == nil {
+// resolveSections validates the requested sections and adds their prerequisites.
+func resolveSections(s *record.Survey, requested []string) ([]string, error) {
+	if requested == nil {
 		return withRequiredSections(s, defaultSections[s.Type]), nil
 	}
-	if len(wanted) == 0 {
+	if len(requested) == 0 {
 		return nil, &assessment.FieldError{Field: "sections", Problem: "expected at least one of " + strings.Join(section.Names(), ", ") + ", got none"}
 	}
-	names := make([]string, len(wanted))
-	for i, name := range wanted {
-		if other, ok := sectionAliases[name]; ok {
-			name = other
+	names := make([]string, len(requested))
+	for i, name := range requested {
+		if canonical, ok := sectionAliases[name]; ok {
+			name = canonical
 		}
 		field := fmt.Sprintf("sections[%d]", i)
 		if _, ok := section.ByName(name); !ok {
@@ -71,8 +71,8 @@ func resolveSections(s *record.Survey, wanted []string) ([]string, error) {
 	return withRequiredSections(s, names), nil
 }
 
-// withRequiredSections adds the sections that others depend on: the interview starts
-// from symptoms, and the symptoms section requires a known sex and age.
+// withRequiredSections adds the sections that others depend on: the interview depends on
+// symptoms, which depend on demographics if sex or age is unknown.
 func withRequiredSections(s *record.Survey, names []string) []string {
 	names = slices.Clone(names)
 	if i := slices.Index(names, section.Dynamic); i >= 0 && !slices.Contains(names[:i], section.Symptoms) {

@@ -20,7 +20,7 @@ import (
 
 func TestUpdateBeforeFirstAnswer(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t)
+	env := newEnv(t)
 	for name, test := range map[string]struct {
 		patch flow.Patch
 		want  func(*record.Survey)
@@ -41,67 +41,67 @@ func TestUpdateBeforeFirstAnswer(t *testing.T) {
 			s.Evidence = []record.Evidence{{ID: "s_1", ChoiceID: "present", Source: "initial"}}
 		}, "chronic_diseases"},
 	} {
-		p := mustCreate(t, w, flow.CreateOptions{ID: "1", Patient: newWoman(), Type: "triage", VisitReason: json.RawMessage(`"cough"`)})
+		p := mustCreate(t, env, flow.CreateOptions{ID: "1", Patient: newWoman(), Type: "triage", VisitReason: json.RawMessage(`"cough"`)})
 		want := p.Survey
 		test.want(&want)
 		want.Version = 2
-		revised, err := flow.Update(p, test.patch, []record.Evidence{{ID: "s_4", ChoiceID: "present"}}, w)
-		if diff := cmp.Diff(want, revised.Survey); err != nil || diff != "" {
+		updated, err := flow.Update(p, test.patch, []record.Evidence{{ID: "s_4", ChoiceID: "present"}}, env)
+		if diff := cmp.Diff(want, updated.Survey); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
-		if len(revised.Steps) != 1 || revised.Steps[0].Question.ID != test.first {
-			t.Errorf("%s: %+v is asked first", name, revised.Steps)
+		if len(updated.Steps) != 1 || updated.Steps[0].Question.ID != test.first {
+			t.Errorf("%s: got first step %+v", name, updated.Steps)
 		}
 	}
 }
 
 func TestUpdateClearsFields(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t)
-	p := mustCreate(t, w, flow.CreateOptions{
+	env := newEnv(t)
+	p := mustCreate(t, env, flow.CreateOptions{
 		Patient: newWoman(), Type: "triage", ExpirationDate: now, NotificationDate: now, Evidence: []assessment.Evidence{initialEvidence("s_1", "present")},
 	})
-	revised, err := flow.Update(p, flow.Patch{ExpirationDate: &time.Time{}, NotificationDate: &time.Time{}, Evidence: []assessment.Evidence{}}, nil, w)
-	if err != nil || !revised.Survey.ExpirationDate.IsZero() || !revised.Survey.NotificationDate.IsZero() || revised.Survey.Evidence != nil {
-		t.Errorf("%+v, %v", revised.Survey, err)
+	updated, err := flow.Update(p, flow.Patch{ExpirationDate: &time.Time{}, NotificationDate: &time.Time{}, Evidence: []assessment.Evidence{}}, nil, env)
+	if err != nil || !updated.Survey.ExpirationDate.IsZero() || !updated.Survey.NotificationDate.IsZero() || updated.Survey.Evidence != nil {
+		t.Errorf("got %+v, %v", updated.Survey, err)
 	}
-	if revised.Steps[0].Question.ID != "symptoms" {
-		t.Errorf("%s is asked first", revised.Steps[0].Question.ID)
+	if updated.Steps[0].Question.ID != "symptoms" {
+		t.Errorf("got first question %s", updated.Steps[0].Question.ID)
 	}
 }
 
 func TestUpdateTypeKeepsExplicitSections(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t)
-	p := mustCreate(t, w, flow.CreateOptions{Patient: newWoman(), Type: "triage", Sections: []string{"drugs"}})
-	revised, err := flow.Update(p, flow.Patch{Type: new("intake")}, nil, w)
-	if err != nil || !slices.Equal(revised.Survey.Sections, []string{"drugs"}) || revised.Survey.Type != record.TypeIntake {
-		t.Errorf("%+v, %v", revised.Survey, err)
+	env := newEnv(t)
+	p := mustCreate(t, env, flow.CreateOptions{Patient: newWoman(), Type: "triage", Sections: []string{"drugs"}})
+	updated, err := flow.Update(p, flow.Patch{Type: new("intake")}, nil, env)
+	if err != nil || !slices.Equal(updated.Survey.Sections, []string{"drugs"}) || updated.Survey.Type != record.TypeIntake {
+		t.Errorf("got %+v, %v", updated.Survey, err)
 	}
 }
 
-// TestUpdateKeepsEvidence checks that an update keeps evidence that would no longer be
-// accepted.
+// TestUpdateKeepsEvidence checks that an update keeps evidence even if it would be rejected
+// by now.
 func TestUpdateKeepsEvidence(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t)
-	p := mustCreate(t, w, flow.CreateOptions{Patient: newWoman(), Type: "triage", Evidence: []assessment.Evidence{initialEvidence("s_1", "present")}})
+	env := newEnv(t)
+	p := mustCreate(t, env, flow.CreateOptions{Patient: newWoman(), Type: "triage", Evidence: []assessment.Evidence{initialEvidence("s_1", "present")}})
 	after := surveytest.NewEnv(t, newLaterReleaseBuilder(t).Build(t))
 	after.Features.Prefill = false
-	revised, err := flow.Update(p, flow.Patch{Sections: []string{"dynamic"}}, nil, after)
-	if diff := cmp.Diff(p.Survey.Evidence, revised.Survey.Evidence); err != nil || diff != "" {
+	updated, err := flow.Update(p, flow.Patch{Sections: []string{"dynamic"}}, nil, after)
+	if diff := cmp.Diff(p.Survey.Evidence, updated.Survey.Evidence); err != nil || diff != "" {
 		t.Fatal(err, diff)
 	}
-	if id := revised.Steps[0].Question.ID; id != "symptoms" {
-		t.Errorf("%s is asked, where the complaint is gone", id)
+	if id := updated.Steps[0].Question.ID; id != "symptoms" {
+		t.Errorf("got question %s, want the symptoms question because the complaint was removed", id)
 	}
 }
 
 func TestUpdateRejectsInvalidPatch(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t)
-	p := mustCreate(t, w, flow.CreateOptions{Patient: newWoman(), Type: "triage"})
-	started := mustAnswer(t, p, w, `[{"id":"s_1"}]`)
+	env := newEnv(t)
+	p := mustCreate(t, env, flow.CreateOptions{Patient: newWoman(), Type: "triage"})
+	started := mustAnswer(t, p, env, `[{"id":"s_1"}]`)
 	for name, test := range map[string]struct {
 		patch flow.Patch
 		says  string
@@ -110,8 +110,8 @@ func TestUpdateRejectsInvalidPatch(t *testing.T) {
 		"no patient":      {flow.Patch{PatientID: new("")}, "patient_id: missing, expected patient-1 (the patient of a survey is immutable)"},
 		"no JSON":         {flow.Patch{VisitDate: json.RawMessage(`{`)}, "visit_date: expected JSON"},
 	} {
-		for _, of := range []flow.Progress{p, started} {
-			if _, err := flow.Update(of, test.patch, nil, w); err == nil || err.Error() != test.says {
+		for _, progress := range []flow.Progress{p, started} {
+			if _, err := flow.Update(progress, test.patch, nil, env); err == nil || err.Error() != test.says {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -121,13 +121,13 @@ func TestUpdateRejectsInvalidPatch(t *testing.T) {
 		"sections": {Sections: []string{"x"}},
 		"evidence": {Evidence: []assessment.Evidence{initialEvidence("s_999", "present")}},
 	} {
-		_, before := flow.Update(p, bad, nil, w)
-		if wrong, ok := errors.AsType[*assessment.FieldError](before); !ok || !strings.HasPrefix(wrong.Field, name) {
-			t.Errorf("a bad %s before the first answer: %v", name, before)
+		_, before := flow.Update(p, bad, nil, env)
+		if fieldErr, ok := errors.AsType[*assessment.FieldError](before); !ok || !strings.HasPrefix(fieldErr.Field, name) {
+			t.Errorf("invalid %s before the first answer: got %v", name, before)
 		}
-		_, after := flow.Update(started, bad, nil, w)
-		if frozen, ok := errors.AsType[*flow.ImmutableFieldError](after); !ok || frozen.Field != name {
-			t.Errorf("a bad %s after it: %v", name, after)
+		_, after := flow.Update(started, bad, nil, env)
+		if immutable, ok := errors.AsType[*flow.ImmutableFieldError](after); !ok || immutable.Field != name {
+			t.Errorf("invalid %s after the first answer: got %v", name, after)
 		}
 	}
 	for name, patch := range map[string]flow.Patch{
@@ -136,33 +136,33 @@ func TestUpdateRejectsInvalidPatch(t *testing.T) {
 		"evidence": {Evidence: []assessment.Evidence{initialEvidence("s_1", "present")}},
 		"language": {ChangesLanguage: true},
 	} {
-		if _, err := flow.Update(p, patch, nil, w); err != nil {
+		if _, err := flow.Update(p, patch, nil, env); err != nil {
 			t.Errorf("%s before the first answer: %v", name, err)
 		}
-		_, err := flow.Update(started, patch, nil, w)
-		if frozen, ok := errors.AsType[*flow.ImmutableFieldError](err); !ok || frozen.Field != name {
-			t.Errorf("%s after it: %v", name, err)
+		_, err := flow.Update(started, patch, nil, env)
+		if immutable, ok := errors.AsType[*flow.ImmutableFieldError](err); !ok || immutable.Field != name {
+			t.Errorf("%s after the first answer: got %v", name, err)
 		}
 	}
 }
 
 func TestUpdateAfterFirstAnswer(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t)
-	p := mustAnswer(t, mustCreate(t, w, flow.CreateOptions{Patient: newWoman(), Type: "triage"}), w, `[{"id":"s_1"}]`)
-	revised, err := flow.Update(p, flow.Patch{
+	env := newEnv(t)
+	p := mustAnswer(t, mustCreate(t, env, flow.CreateOptions{Patient: newWoman(), Type: "triage"}), env, `[{"id":"s_1"}]`)
+	updated, err := flow.Update(p, flow.Patch{
 		PatientID: new("patient-1"), Type: new("triage"), Sections: p.Survey.Sections, Evidence: []assessment.Evidence{},
 		ExpirationDate: new(now), NotificationDate: new(now), VisitDate: json.RawMessage(`1`),
-	}, nil, w)
+	}, nil, env)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := p.Survey
 	want.ExpirationDate, want.NotificationDate, want.VisitDate, want.Version = now, now, json.RawMessage(`1`), 3
-	if diff := cmp.Diff(want, revised.Survey); diff != "" {
+	if diff := cmp.Diff(want, updated.Survey); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(p.Steps, revised.Steps); diff != "" {
+	if diff := cmp.Diff(p.Steps, updated.Steps); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -15,32 +15,32 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/surveytest"
 )
 
-// BenchmarkAllPresent reports the cost of the slowest and the last step for a patient
-// with a stiff neck who confirms everything the interview asks: the answer and the
-// resulting view. No other content produces more findings.
+// BenchmarkAllPresent measures the slowest and the last step, including the resulting view,
+// for a patient with a stiff neck and every symptom that the interview asks about. No other
+// complaint in the content produces more findings.
 func BenchmarkAllPresent(b *testing.B) {
-	w := newContentEnv(b, "en")
+	env := newContentEnv(b, "en")
 	var slowest, last time.Duration
 	for b.Loop() {
 		slowest = 0
-		p := mustCreate(b, w, flow.CreateOptions{Patient: newWoman(), Type: "triage", Sections: []string{section.Symptoms, section.Dynamic}})
+		p := mustCreate(b, env, flow.CreateOptions{Patient: newWoman(), Type: "triage", Sections: []string{section.Symptoms, section.Dynamic}})
 		for p.Survey.Status != record.StatusCompleted {
 			start := time.Now()
-			p = mustAnswer(b, p, w, allPresentAnswer(&p.Steps[len(p.Steps)-1].Question))
-			if _, err := flow.NewView(p, w); err != nil {
+			p = mustAnswer(b, p, env, allPresentAnswer(&p.Steps[len(p.Steps)-1].Question))
+			if _, err := flow.NewView(p, env); err != nil {
 				b.Fatal(err)
 			}
 			last = time.Since(start)
 			slowest = max(slowest, last)
 		}
-		b.Logf("%d questions, %d findings", len(p.Steps), flow.CountFindings(p, w))
+		b.Logf("%d questions, %d findings", len(p.Steps), flow.CountFindings(p, env))
 	}
 	b.ReportMetric(slowest.Seconds()*1e3, "slowest-ms")
 	b.ReportMetric(last.Seconds()*1e3, "last-ms")
 }
 
-// allPresentAnswer confirms everything a question asks about, or the first of mutually
-// exclusive options.
+// allPresentAnswer returns an answer that marks everything as present, or the first of
+// mutually exclusive options.
 func allPresentAnswer(q *record.Question) string {
 	if q.ID == section.Symptoms {
 		return `[{"id":"s_418"}]`

@@ -11,14 +11,14 @@ const (
 	maxAllergyDetailsLength = 500
 )
 
-// allergyRiskFactors maps answers to the risk factors they imply.
+// allergyRiskFactors maps answers to implied risk factors.
 var allergyRiskFactors = map[string]string{
 	"food":   "p_408", // known food allergy
 	"severe": "p_542", // previous severe reaction
 }
 
-// allergies asks for kinds of allergies and, if there are any, for details in the
-// patient's own words.
+// allergies asks for kinds of allergies and, if the patient has any, for details as free
+// text.
 type allergies struct{}
 
 // Name implements Section.
@@ -36,22 +36,22 @@ func (allergies) Questions() map[string][]string {
 func (allergies) NeedsDemographics() bool { return false }
 
 // Next implements Section.
-func (a allergies) Next(c *State) (*record.Question, error) {
+func (a allergies) Next(state *State) (*record.Question, error) {
 	switch {
-	case !c.wasAsked(Allergies):
-		options := c.options(Allergies, a.Questions()[Allergies])
-		return c.newQuestion(Allergies, Allergies, record.AnswerMultipleChoice, record.Meta{Options: options}), nil
-	case len(c.AnswerTo(Allergies).Items) > 0 && !c.wasAsked(allergyDetails):
-		return c.newQuestion(Allergies, allergyDetails, record.AnswerText, record.Meta{MaxLength: maxAllergyDetailsLength}), nil
+	case !state.wasAsked(Allergies):
+		options := state.options(Allergies, a.Questions()[Allergies])
+		return state.newQuestion(Allergies, Allergies, record.AnswerMultipleChoice, record.Meta{Options: options}), nil
+	case len(state.AnswerTo(Allergies).Items) > 0 && !state.wasAsked(allergyDetails):
+		return state.newQuestion(Allergies, allergyDetails, record.AnswerText, record.Meta{MaxLength: maxAllergyDetailsLength}), nil
 	default:
 		return nil, nil
 	}
 }
 
 // Evidence implements Section.
-func (allergies) Evidence(c *State) []record.Evidence {
+func (allergies) Evidence(state *State) []record.Evidence {
 	var evidence []record.Evidence
-	for _, chosen := range c.AnswerTo(Allergies).Items {
+	for _, chosen := range state.AnswerTo(Allergies).Items {
 		if id, ok := allergyRiskFactors[chosen.ID]; ok {
 			evidence = append(evidence, record.Evidence{ID: id, ChoiceID: record.ChoicePresent, Source: record.SourcePredefined})
 		}

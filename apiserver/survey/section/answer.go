@@ -15,20 +15,20 @@ import (
 // answerField is the name of the answer field in requests.
 const answerField = "answer"
 
-// ParseAnswer parses the JSON submitted as the answer to a question (nil if absent)
-// and validates it against the question. The error is an *assessment.FieldError that
-// names the allowed values.
+// ParseAnswer parses the JSON answer to a question and validates it against the question. The
+// answer is nil if absent. Errors are of type *assessment.FieldError and contain the allowed
+// values.
 func ParseAnswer(question *record.Question, sent json.RawMessage, lists Lists) (record.Answer, error) {
-	j := answerParser{question, lists}
+	parser := answerParser{question, lists}
 	switch text := strings.TrimSpace(string(sent)); {
 	case text == "":
-		return record.Answer{}, j.fieldError(answerField, "missing")
+		return record.Answer{}, parser.fieldError(answerField, "missing")
 	case text == "null" && question.Meta.Required:
-		return record.Answer{}, j.fieldError(answerField, "null: a required question cannot be skipped")
+		return record.Answer{}, parser.fieldError(answerField, "null: a required question cannot be skipped")
 	case text == "null":
 		return record.Answer{Kind: record.KindSkipped}, nil
 	}
-	answer, err := j.parse(sent)
+	answer, err := parser.parse(sent)
 	if err != nil {
 		return record.Answer{}, err
 	}
@@ -41,56 +41,56 @@ type answerParser struct {
 	lists Lists
 }
 
-func (j answerParser) parse(sent json.RawMessage) (record.Answer, error) {
-	switch j.AnswerType {
+func (parser answerParser) parse(sent json.RawMessage) (record.Answer, error) {
+	switch parser.AnswerType {
 	case record.AnswerChoice:
-		return j.parseChoice(sent)
+		return parser.parseChoice(sent)
 	case record.AnswerMultipleChoice:
-		return j.parseMultipleChoice(sent)
+		return parser.parseMultipleChoice(sent)
 	case record.AnswerNumber:
-		return j.parseNumber(sent)
+		return parser.parseNumber(sent)
 	case record.AnswerList:
-		return j.parseList(sent)
+		return parser.parseList(sent)
 	case record.AnswerText:
-		return j.parseText(sent)
+		return parser.parseText(sent)
 	default:
-		return j.parseSymptoms(sent)
+		return parser.parseSymptoms(sent)
 	}
 }
 
-// fieldError returns the error for a part of an answer; got describes the value found
-// there.
-func (j answerParser) fieldError(part, got string) error {
-	return &assessment.FieldError{Field: part, Problem: "expected " + j.expectation() + ", got " + got}
+// fieldError returns an error for the given part of an answer; got describes the invalid
+// value.
+func (parser answerParser) fieldError(part, got string) error {
+	return &assessment.FieldError{Field: part, Problem: "expected " + parser.expectation() + ", got " + got}
 }
 
 // expectation describes a valid answer to the question.
-func (j answerParser) expectation() string {
-	switch j.AnswerType {
+func (parser answerParser) expectation() string {
+	switch parser.AnswerType {
 	case record.AnswerChoice:
-		return `{"id"} with one of ` + joinIDs(j.Meta.Options)
+		return `{"id"} with one of ` + joinIDs(parser.Meta.Options)
 	case record.AnswerMultipleChoice:
-		return `a list of {"id"}, each with one of ` + joinIDs(j.Meta.Options)
+		return `a list of {"id"}, each with one of ` + joinIDs(parser.Meta.Options)
 	case record.AnswerNumber:
-		return fmt.Sprintf("a whole number from %d to %d", j.Meta.Bounds.Min, j.Meta.Bounds.Max)
+		return fmt.Sprintf("a whole number from %d to %d", parser.Meta.Bounds.Min, parser.Meta.Bounds.Max)
 	case record.AnswerList:
-		return j.listExpectation()
+		return parser.listExpectation()
 	case record.AnswerText:
-		return fmt.Sprintf("a string of %d to %d characters", j.minLength(), j.Meta.MaxLength)
+		return fmt.Sprintf("a string of %d to %d characters", parser.minLength(), parser.Meta.MaxLength)
 	default:
-		return j.symptomsExpectation()
+		return parser.symptomsExpectation()
 	}
 }
 
 // minLength returns the minimum number of items or characters in an answer.
-func (j answerParser) minLength() int {
-	if j.Meta.Required {
+func (parser answerParser) minLength() int {
+	if parser.Meta.Required {
 		return 1
 	}
 	return 0
 }
 
-// joinIDs returns the IDs of the options as a list.
+// joinIDs returns a comma-separated list of the option IDs.
 func joinIDs(options []record.Option) string {
 	list := make([]string, len(options))
 	for i, option := range options {

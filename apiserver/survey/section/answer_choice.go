@@ -10,33 +10,32 @@ import (
 )
 
 // parseChoice parses a single option.
-func (j answerParser) parseChoice(sent json.RawMessage) (record.Answer, error) {
-	item, err := j.parseItem(answerField, sent)
+func (p answerParser) parseChoice(sent json.RawMessage) (record.Answer, error) {
+	item, err := p.parseItem(answerField, sent)
 	if err == nil {
-		item, err = j.validateOption(answerField, item)
+		item, err = p.validateOption(answerField, item)
 	}
 	return record.Answer{Kind: record.KindItem, Items: []record.Item{item}}, err
 }
 
 // parseMultipleChoice parses any number of options.
-func (j answerParser) parseMultipleChoice(sent json.RawMessage) (record.Answer, error) {
-	items, err := j.parseItems(sent)
+func (p answerParser) parseMultipleChoice(sent json.RawMessage) (record.Answer, error) {
+	items, err := p.parseItems(sent)
 	if err != nil {
 		return record.Answer{}, err
 	}
 	for i := range items {
-		if items[i], err = j.validateOption(itemField(i), items[i]); err != nil {
+		if items[i], err = p.validateOption(itemField(i), items[i]); err != nil {
 			return record.Answer{}, err
 		}
 	}
 	return record.Answer{Kind: record.KindItems, Items: items}, nil
 }
 
-// validateOption returns the item, which must be one of the options. Only its ID
-// matters.
-func (j answerParser) validateOption(part string, item record.Item) (record.Item, error) {
-	if !hasOption(j.Meta.Options, item.ID) {
-		return item, j.fieldError(part+".id", assessment.Quote(item.ID))
+// validateOption returns the item, which must be one of the options, with only its ID.
+func (p answerParser) validateOption(part string, item record.Item) (record.Item, error) {
+	if !hasOption(p.Meta.Options, item.ID) {
+		return item, p.fieldError(part+".id", assessment.Quote(item.ID))
 	}
 	return record.Item{ID: item.ID}, nil
 }

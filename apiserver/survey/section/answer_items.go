@@ -21,23 +21,23 @@ type rawItem struct {
 
 // parseItems parses a list of items with their id and choice_id and rejects duplicate
 // IDs. The caller validates the values.
-func (j answerParser) parseItems(sent json.RawMessage) ([]record.Item, error) {
+func (p answerParser) parseItems(sent json.RawMessage) ([]record.Item, error) {
 	var list []json.RawMessage
 	if err := json.Unmarshal(sent, &list); err != nil {
-		return nil, j.fieldError(answerField, describeJSON(sent))
+		return nil, p.fieldError(answerField, describeJSON(sent))
 	}
-	if len(list) < j.minItems() || len(list) > MaxItems {
-		return nil, j.fieldError(answerField, fmt.Sprintf("%d items", len(list)))
+	if len(list) < p.minItems() || len(list) > MaxItems {
+		return nil, p.fieldError(answerField, fmt.Sprintf("%d items", len(list)))
 	}
 	items := make([]record.Item, len(list))
 	first := make(map[string]int, len(list))
-	for i, one := range list {
-		item, err := j.parseItem(itemField(i), one)
+	for i, raw := range list {
+		item, err := p.parseItem(itemField(i), raw)
 		if err != nil {
 			return nil, err
 		}
-		if before, again := first[item.ID]; again {
-			return nil, j.fieldError(itemField(i)+".id", fmt.Sprintf("%s, a duplicate of item %d", assessment.Quote(item.ID), before))
+		if firstIndex, duplicate := first[item.ID]; duplicate {
+			return nil, p.fieldError(itemField(i)+".id", fmt.Sprintf("%s, a duplicate of item %d", assessment.Quote(item.ID), firstIndex))
 		}
 		first[item.ID], items[i] = i, item
 	}
@@ -46,43 +46,43 @@ func (j answerParser) parseItems(sent json.RawMessage) ([]record.Item, error) {
 
 // minItems returns the minimum number of items in an answer. For Symptoms it depends
 // on the component.
-func (j answerParser) minItems() int {
-	if j.AnswerType == record.AnswerSymptoms {
+func (p answerParser) minItems() int {
+	if p.AnswerType == record.AnswerSymptoms {
 		return 0
 	}
-	return j.minLength()
+	return p.minLength()
 }
 
 // itemField returns the field name of the item at a position.
 func itemField(i int) string { return fmt.Sprintf("%s[%d]", answerField, i) }
 
-// parseItem parses one item.
-func (j answerParser) parseItem(part string, sent json.RawMessage) (parseItem record.Item, err error) {
-	var read *rawItem
-	if err := json.Unmarshal(sent, &read); err != nil || read == nil {
-		return parseItem, j.fieldError(part, describeJSON(sent))
+// parseItem parses a single item.
+func (p answerParser) parseItem(part string, sent json.RawMessage) (item record.Item, err error) {
+	var decoded *rawItem
+	if err := json.Unmarshal(sent, &decoded); err != nil || decoded == nil {
+		return item, p.fieldError(part, describeJSON(sent))
 	}
-	if parseItem.ID, err = j.parseString(part+".id", read.ID); err != nil {
-		return parseItem, err
+	if item.ID, err = p.parseString(part+".id", decoded.ID); err != nil {
+		return item, err
 	}
-	if parseItem.ID == "" {
-		return parseItem, j.fieldError(part+".id", "none")
+	if item.ID == "" {
+		return item, p.fieldError(part+".id", "none")
 	}
-	parseItem.ChoiceID, err = j.parseString(part+".choice_id", read.ChoiceID)
-	return parseItem, err
+	item.ChoiceID, err = p.parseString(part+".choice_id", decoded.ChoiceID)
+	return item, err
 }
 
-// parseString parses a string. Null or no value yields the empty string.
-func (j answerParser) parseString(part string, sent json.RawMessage) (string, error) {
-	var word *string
+// parseString parses a string. Null or a missing value yields the empty string.
+func (p answerParser) parseString(part string, sent json.RawMessage) (string, error) {
+	var text *string
 	if len(sent) == 0 {
 		return "", nil
 	}
-	if err := json.Unmarshal(sent, &word); err != nil {
-		return "", j.fieldError(part, describeJSON(sent))
+	if err := json.Unmarshal(sent, &text); err != nil {
+		return "", p.fieldError(part, describeJSON(sent))
 	}
-	if word == nil {
+	if text == nil {
 		return "", nil
 	}
-	return *word, nil
+	return *text, nil
 }

@@ -10,29 +10,29 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// parseList parses items of a knowledge list. Symptom items may carry a choice, such
-// as absent; without one they are present.
-func (j answerParser) parseList(sent json.RawMessage) (record.Answer, error) {
-	items, err := j.parseItems(sent)
+// parseList parses items of a knowledge list. Symptom items may carry a choice, such as
+// absent; the default is present.
+func (p answerParser) parseList(sent json.RawMessage) (record.Answer, error) {
+	items, err := p.parseItems(sent)
 	if err != nil {
 		return record.Answer{}, err
 	}
 	for i, item := range items {
-		found, ok := j.lists.Find(*j.Meta.SourceList, item.ID)
+		found, ok := p.lists.Find(*p.Meta.SourceList, item.ID)
 		if !ok {
-			return record.Answer{}, j.fieldError(itemField(i)+".id", assessment.Quote(item.ID))
+			return record.Answer{}, p.fieldError(itemField(i)+".id", assessment.Quote(item.ID))
 		}
 		items[i].Name = found.Name
-		if items[i].ChoiceID, err = j.parseListChoice(itemField(i), item.ChoiceID); err != nil {
+		if items[i].ChoiceID, err = p.parseListChoice(itemField(i), item.ChoiceID); err != nil {
 			return record.Answer{}, err
 		}
 	}
 	return record.Answer{Kind: record.KindItems, Items: items}, nil
 }
 
-// parseListChoice parses the choice about a list item. Only symptoms have choices.
-func (j answerParser) parseListChoice(part, choice string) (string, error) {
-	if j.Meta.SourceList.Name != record.SymptomList {
+// parseListChoice parses the choice of a list item. Only symptoms have choices.
+func (p answerParser) parseListChoice(part, choice string) (string, error) {
+	if p.Meta.SourceList.Name != record.SymptomList {
 		return "", nil
 	}
 	switch choice {
@@ -46,11 +46,11 @@ func (j answerParser) parseListChoice(part, choice string) (string, error) {
 }
 
 // listExpectation describes a valid answer from a list.
-func (j answerParser) listExpectation() string {
-	list := j.Meta.SourceList
-	who := ""
+func (p answerParser) listExpectation() string {
+	list := p.Meta.SourceList
+	patient := ""
 	if list.Sex != "" && list.Age.Known() {
-		who = fmt.Sprintf(" for sex %s and age %d %s", list.Sex, list.Age.Value, list.Age.Unit)
+		patient = fmt.Sprintf(" for sex %s and age %d %s", list.Sex, list.Age.Value, list.Age.Unit)
 	}
-	return fmt.Sprintf(`a list of %d to %d {"id"} from the knowledge list %s%s, each once`, j.minLength(), MaxItems, list.Name, who)
+	return fmt.Sprintf(`a list of %d to %d {"id"} from the knowledge list %s%s, each once`, p.minLength(), MaxItems, list.Name, patient)
 }

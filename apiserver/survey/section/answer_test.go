@@ -21,7 +21,7 @@ var threeChoices = []record.Option{{ID: "present", Label: "Yes"}, {ID: "absent",
 
 var twoOptions = []record.Option{{ID: "a", Label: "A"}, {ID: "b", Label: "B"}}
 
-// sampleQuestions has one question of each type and component.
+// sampleQuestions returns one question of each type and component.
 func sampleQuestions() map[string]*record.Question {
 	list := func(name string, required bool) *record.Question {
 		return &record.Question{AnswerType: record.AnswerList, Meta: record.Meta{Required: required, SourceList: &record.SourceList{
@@ -98,7 +98,7 @@ func TestParseAnswerAcceptsValid(t *testing.T) {
 	} {
 		got, err := section.ParseAnswer(all[test.question], json.RawMessage(test.sent), known)
 		if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
-			t.Errorf("%s, %s: %v\n%s", test.question, test.sent, err, diff)
+			t.Errorf("%s, %s: %v (-want +got)\n%s", test.question, test.sent, err, diff)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func TestParseAnswerRejectsInvalid(t *testing.T) {
 		{"number", `"12"`, "answer: " + number + "a string"},
 		{"number", `true`, "answer: " + number + "true"},
 		{"number", `NaN`, "answer: " + number + "invalid JSON"},
-		{"text", `"abcdef"`, "answer: expected a string of 0 to 5 characters, got 6"},
+		{"text", `"abcdef"`, "answer: expected a string of 0 to 5 characters, got 6 characters"},
 		{"text", `7`, "answer: expected a string of 0 to 5 characters, got the number 7"},
 		{"text", `"a\u0000"`, "answer: expected a string of 0 to 5 characters, got a string containing U+0000"},
 		{"required text", `" \n"`, "answer: expected a string of 1 to 5 characters, got only whitespace"},
@@ -174,8 +174,9 @@ func manyItemsJSON(count int) string {
 	return "[" + strings.Join(list, ",") + "]"
 }
 
-// An accepted answer satisfies the question's constraints and is accepted again when
-// parsed a second time. A rejected answer yields a client error with a short message.
+// fuzzParseAnswer checks that an accepted answer satisfies the constraints of the question
+// and is accepted again when parsed a second time, and that a rejected answer yields a client
+// error with a short message.
 func fuzzParseAnswer(f *testing.F, names ...string) {
 	for _, seed := range []string{
 		``, `null`, `{"id":"a"}`, `[{"id":"a","choice_id":"present"},{"id":"b","choice_id":"absent"}]`, `[{"id":"s_1"}]`, `[{"id":"d_1"}]`,
@@ -186,20 +187,20 @@ func fuzzParseAnswer(f *testing.F, names ...string) {
 	all, known := sampleQuestions(), testLists(f)
 	f.Fuzz(func(t *testing.T, sent string) {
 		for _, name := range names {
-			judged, err := section.ParseAnswer(all[name], json.RawMessage(sent), known)
+			parsed, err := section.ParseAnswer(all[name], json.RawMessage(sent), known)
 			if err != nil {
-				if wrong, ok := errors.AsType[*assessment.FieldError](err); !ok || !strings.HasPrefix(wrong.Field, "answer") || len(err.Error()) > 1000 {
+				if fieldErr, ok := errors.AsType[*assessment.FieldError](err); !ok || !strings.HasPrefix(fieldErr.Field, "answer") || len(err.Error()) > 1000 {
 					t.Errorf("%s: %v", name, err)
 				}
 				continue
 			}
-			again, err := json.Marshal(judged)
+			encoded, err := json.Marshal(parsed)
 			if err != nil {
 				t.Fatal(err)
 			}
-			rejudged, err := section.ParseAnswer(all[name], again, known)
-			if diff := cmp.Diff(judged, rejudged); err != nil || diff != "" {
-				t.Errorf("%s: parsed again: %v\n%s", name, err, diff)
+			reparsed, err := section.ParseAnswer(all[name], encoded, known)
+			if diff := cmp.Diff(parsed, reparsed); err != nil || diff != "" {
+				t.Errorf("%s: parsing the answer again: %v (-want +got)\n%s", name, err, diff)
 			}
 		}
 	})

@@ -20,14 +20,14 @@ func (chronicDiseases) Questions() map[string][]string {
 func (chronicDiseases) NeedsDemographics() bool { return false }
 
 // Next implements Section.
-func (chronicDiseases) Next(c *State) (*record.Question, error) {
-	if c.wasAsked(ChronicDiseases) {
+func (chronicDiseases) Next(state *State) (*record.Question, error) {
+	if state.wasAsked(ChronicDiseases) {
 		return nil, nil
 	}
-	return c.newQuestion(ChronicDiseases, ChronicDiseases, record.AnswerList, record.Meta{SourceList: c.sourceList(record.ChronicDiseaseList)}), nil
+	return state.newQuestion(ChronicDiseases, ChronicDiseases, record.AnswerList, record.Meta{SourceList: state.sourceList(record.ChronicDiseaseList)}), nil
 }
 
 // Evidence implements Section.
-func (chronicDiseases) Evidence(c *State) []record.Evidence {
-	return c.impliedEvidence(ChronicDiseases)
+func (chronicDiseases) Evidence(state *State) []record.Evidence {
+	return state.impliedEvidence(ChronicDiseases)
 }

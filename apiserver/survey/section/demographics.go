@@ -13,11 +13,11 @@ const (
 	ageInMonthsQuestion = "age_in_months"
 
 	maxAgeYears   = 130 // years
-	minAgeInYears = 2   // youngest age asked for in years
+	minAgeInYears = 2   // minimum age in years; younger children answer in months
 	monthsPerYear = 12
 )
 
-// demographics asks for sex and age where the patient's record lacks them.
+// demographics asks for sex and age if the patient's record does not contain them.
 type demographics struct{ withoutEvidence }
 
 // Name implements Section.
@@ -29,33 +29,33 @@ func (demographics) Questions() map[string][]string {
 }
 
 // Next implements Section.
-func (d demographics) Next(c *State) (*record.Question, error) {
+func (d demographics) Next(state *State) (*record.Question, error) {
 	switch {
-	case c.Sex() == "":
-		return c.newQuestion(Demographics, sexQuestion, record.AnswerChoice, record.Meta{
-			Required: true, Options: c.options(sexQuestion, d.Questions()[sexQuestion]),
+	case state.Sex() == "":
+		return state.newQuestion(Demographics, sexQuestion, record.AnswerChoice, record.Meta{
+			Required: true, Options: state.options(sexQuestion, d.Questions()[sexQuestion]),
 		}), nil
-	case c.Age().Known():
+	case state.Age().Known():
 		return nil, nil
-	case !c.wasAsked(ageQuestion):
-		return c.newNumberQuestion(ageQuestion, 0, maxAgeYears), nil
+	case !state.wasAsked(ageQuestion):
+		return state.newNumberQuestion(ageQuestion, 0, maxAgeYears), nil
 	default: // under two years
-		from := c.AnswerTo(ageQuestion).Number * monthsPerYear
-		return c.newNumberQuestion(ageInMonthsQuestion, from, from+monthsPerYear-1), nil
+		from := state.AnswerTo(ageQuestion).Number * monthsPerYear
+		return state.newNumberQuestion(ageInMonthsQuestion, from, from+monthsPerYear-1), nil
 	}
 }
 
-func (c *State) newNumberQuestion(id string, from, to int) *record.Question {
-	return c.newQuestion(Demographics, id, record.AnswerNumber, record.Meta{Required: true, Bounds: &record.Bounds{Min: from, Max: to}})
+func (state *State) newNumberQuestion(id string, from, to int) *record.Question {
+	return state.newQuestion(Demographics, id, record.AnswerNumber, record.Meta{Required: true, Bounds: &record.Bounds{Min: from, Max: to}})
 }
 
-// answeredAge returns the age from the answers: in years, or in months for children
-// under two.
-func (c *State) answeredAge() record.Age {
-	if years := c.AnswerTo(ageQuestion); years.Kind == record.KindNumber && years.Number >= minAgeInYears {
+// answeredAge returns the age from the answers, in years or, for children under two, in
+// months.
+func (state *State) answeredAge() record.Age {
+	if years := state.AnswerTo(ageQuestion); years.Kind == record.KindNumber && years.Number >= minAgeInYears {
 		return record.Age{Value: years.Number, Unit: assessment.Year}
 	}
-	if months := c.AnswerTo(ageInMonthsQuestion); months.Kind == record.KindNumber {
+	if months := state.AnswerTo(ageInMonthsQuestion); months.Kind == record.KindNumber {
 		return record.Age{Value: months.Number, Unit: assessment.Month}
 	}
 	return record.Age{}

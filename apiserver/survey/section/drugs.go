@@ -18,12 +18,12 @@ func (drugs) Questions() map[string][]string { return map[string][]string{Drugs:
 func (drugs) NeedsDemographics() bool { return false }
 
 // Next implements Section.
-func (drugs) Next(c *State) (*record.Question, error) {
-	if c.wasAsked(Drugs) {
+func (drugs) Next(state *State) (*record.Question, error) {
+	if state.wasAsked(Drugs) {
 		return nil, nil
 	}
-	return c.newQuestion(Drugs, Drugs, record.AnswerList, record.Meta{SourceList: c.sourceList(record.DrugList)}), nil
+	return state.newQuestion(Drugs, Drugs, record.AnswerList, record.Meta{SourceList: state.sourceList(record.DrugList)}), nil
 }
 
 // Evidence implements Section.
-func (drugs) Evidence(c *State) []record.Evidence { return c.impliedEvidence(Drugs) }
+func (drugs) Evidence(state *State) []record.Evidence { return state.impliedEvidence(Drugs) }

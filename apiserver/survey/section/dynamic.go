@@ -11,13 +11,12 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// groupIDPrefix precedes the ID of a group's first item in the ID of a question about
-// the group.
+// groupIDPrefix and the ID of a group's first item form the ID of a question about the group.
 const groupIDPrefix = "group_"
 
-// dynamic is an interview by the inference engine: it asks what /v3/diagnosis would
-// ask for the same evidence in its default mode, and stops when /v3/diagnosis says to
-// stop. It does not ask for the duration of symptoms.
+// dynamic is an interview conducted by the inference engine. It asks the questions that
+// /v3/diagnosis would ask for the same evidence in its default mode, and stops when
+// /v3/diagnosis signals to stop. It does not ask for the duration of symptoms.
 type dynamic struct{}
 
 // Name implements Section.
@@ -30,43 +29,43 @@ func (dynamic) Questions() map[string][]string { return nil }
 func (dynamic) NeedsDemographics() bool { return true }
 
 // Next implements Section.
-func (dynamic) Next(c *State) (*record.Question, error) {
-	patient, full, err := c.buildPatient()
-	if err != nil || full { // with the evidence at its limit, more questions add nothing
+func (dynamic) Next(state *State) (*record.Question, error) {
+	patient, full, err := state.buildPatient()
+	if err != nil || full { // once the evidence reaches its limit, further questions are useless
 		return nil, err
 	}
-	found := c.Engine.Assess(c.Release, patient, inference.Options{})
-	if found.Question == nil || found.ShouldStopKnown && found.ShouldStop {
+	result := state.Engine.Assess(state.Release, patient, inference.Options{})
+	if result.Question == nil || result.ShouldStopKnown && result.ShouldStop {
 		return nil, nil
 	}
-	return c.newInterviewQuestion(found.Question), nil
+	return state.newInterviewQuestion(result.Question), nil
 }
 
-// newInterviewQuestion returns the survey question for a question of the engine.
-func (c *State) newInterviewQuestion(asked *inference.Question) *record.Question {
+// newInterviewQuestion converts a question of the engine to a survey question.
+func (state *State) newInterviewQuestion(asked *inference.Question) *record.Question {
 	text := asked.Text
-	if c.Survey.Dependent {
-		text = c.withPronouns(asked.TextThirdPerson)
+	if state.Survey.Dependent {
+		text = state.withPronouns(asked.TextThirdPerson)
 	}
 	options := make([]record.Option, len(asked.Items))
 	for i, o := range asked.Items {
-		options[i] = record.Option{ID: c.Release.ObservationID(o), Label: strings.Clone(assessment.ItemName(c.Release, o))}
+		options[i] = record.Option{ID: state.Release.ObservationID(o), Label: strings.Clone(assessment.ItemName(state.Release, o))}
 	}
 	id := options[0].ID
 	if asked.Type != inference.Single {
 		id = groupIDPrefix + id
 	}
 	return &record.Question{
-		ID: id, Section: Dynamic, Index: len(c.Steps), Text: strings.Clone(text), AnswerType: record.AnswerSymptoms,
+		ID: id, Section: Dynamic, Index: len(state.Steps), Text: strings.Clone(text), AnswerType: record.AnswerSymptoms,
 		Meta: record.Meta{
-			Required: true, Component: record.Component(assessment.QuestionTypeFor(asked)), Options: options, Choices: choiceOptions(c.Release),
+			Required: true, Component: record.Component(assessment.QuestionTypeFor(asked)), Options: options, Choices: choiceOptions(state.Release),
 		},
 	}
 }
 
 // Evidence implements Section.
-func (dynamic) Evidence(c *State) []record.Evidence {
-	steps := c.StepsIn(Dynamic)
+func (dynamic) Evidence(state *State) []record.Evidence {
+	steps := state.StepsIn(Dynamic)
 	evidence := make([]record.Evidence, 0, len(steps))
 	for _, step := range steps {
 		evidence = append(evidence, interviewEvidence(&step)...)
@@ -79,16 +78,16 @@ func (dynamic) Evidence(c *State) []record.Evidence {
 // with a selection, the other items yield no evidence. Items omitted from any other
 // question are unknown.
 func interviewEvidence(step *record.Step) []record.Evidence {
-	left := record.ChoiceUnknown
+	defaultChoice := record.ChoiceUnknown
 	if step.Question.Meta.Component == record.ComponentGroupSingle {
-		left = record.ChoiceAbsent
+		defaultChoice = record.ChoiceAbsent
 		if len(step.Answer.Items) > 0 {
-			left = "" // a selected item settles the others
+			defaultChoice = "" // a selected item excludes the others
 		}
 	}
 	evidence := make([]record.Evidence, 0, len(step.Question.Meta.Options))
 	for _, option := range step.Question.Meta.Options {
-		choice := left
+		choice := defaultChoice
 		if i := slices.IndexFunc(step.Answer.Items, func(item record.Item) bool { return item.ID == option.ID }); i >= 0 {
 			choice = step.Answer.Items[i].ChoiceID
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// An Env holds what a survey needs besides its own data. It must not change while in
-// use: the release is leased for the call.
+// An Env is the environment of a survey. It must not change while in use; the release is
+// leased for the duration of a call.
 type Env struct {
 	Release  *model.Release
 	Engine   *inference.Engine
@@ -19,26 +19,26 @@ type Env struct {
 	Features Features
 }
 
-// Features are the features that a tenant can turn on and off.
+// Features are the optional features of a tenant.
 type Features struct {
 	// Prefill allows surveys to be created with evidence.
 	Prefill bool
-	// PrefillConfirmation shows prefilled evidence to the patient for confirmation. If
-	// unset, it is used without asking.
+	// PrefillConfirmation asks the patient to confirm prefilled evidence. If unset, the
+	// evidence is used without confirmation.
 	PrefillConfirmation bool
-	// PatientResults lets end users see the assessment. It does not affect the flow.
+	// PatientResults allows end users to see the assessment. It does not affect the flow.
 	PatientResults bool
 }
 
 // Lists are the knowledge lists, named in the language of the release.
 type Lists interface {
-	// Find looks up an ID in a list as filtered for one patient.
+	// Find looks up an ID in a list, filtered for one patient.
 	Find(list record.SourceList, id string) (ListItem, bool)
 }
 
 // A ListItem is an entry of a knowledge list.
 type ListItem struct {
 	ID, Name string
-	// RiskFactors are the IDs of the observations that this item implies.
+	// RiskFactors are the IDs of the observations implied by the item.
 	RiskFactors []string
 }

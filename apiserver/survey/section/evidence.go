@@ -9,30 +9,29 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// A Fact is the merged evidence on one observation, however often and by whichever
-// section it was reported.
+// A Fact is the merged evidence on one observation, which several sections may have reported.
 type Fact struct {
 	record.Evidence
-	// Observation is model.None if the release no longer has it.
+	// Observation is model.None if the release does not contain it.
 	Observation model.ObservationIndex
 }
 
-// Facts returns the merged evidence, in the order in which each observation was first
-// reported. An observation that was reported more than once is present if any report
-// says so, because one section may ask about what another assumed absent.
-func (c *State) Facts() []Fact {
+// Facts returns the merged evidence, ordered by when each observation was first reported. An
+// observation that was reported more than once is present if any report says so, because one
+// section may ask about an observation that another assumed to be absent.
+func (state *State) Facts() []Fact {
 	var facts []Fact
-	at := map[string]int{}
-	for _, name := range c.Survey.Sections {
-		s, ok := ByName(name)
+	indexes := map[string]int{}
+	for _, name := range state.Survey.Sections {
+		sec, ok := ByName(name)
 		if !ok {
 			continue
 		}
-		for _, evidence := range s.Evidence(c) {
-			fact := c.resolveEvidence(evidence)
-			i, known := at[fact.ID]
-			if !known {
-				at[fact.ID] = len(facts)
+		for _, evidence := range sec.Evidence(state) {
+			fact := state.resolveEvidence(evidence)
+			i, exists := indexes[fact.ID]
+			if !exists {
+				indexes[fact.ID] = len(facts)
 				facts = append(facts, fact)
 				continue
 			}
@@ -44,12 +43,12 @@ func (c *State) Facts() []Fact {
 
 // resolveEvidence resolves evidence against the release. An alias resolves to the ID
 // of its target.
-func (c *State) resolveEvidence(evidence record.Evidence) Fact {
-	o, ok := c.Release.ObservationByID(evidence.ID)
+func (state *State) resolveEvidence(evidence record.Evidence) Fact {
+	o, ok := state.Release.ObservationByID(evidence.ID)
 	if !ok {
 		return Fact{evidence, model.None}
 	}
-	evidence.ID = c.Release.ObservationID(o)
+	evidence.ID = state.Release.ObservationID(o)
 	return Fact{evidence, o}
 }
 
@@ -72,39 +71,39 @@ func mergeFacts(a, b Fact) Fact {
 	}
 }
 
-// reportedEvidence returns the merged evidence in the form that the engine takes. Full
-// reports whether there is more than the engine accepts; the excess is ignored.
-func (c *State) reportedEvidence() (list []inference.ReportedEvidence, full bool) {
+// reportedEvidence returns the merged evidence as input for the engine. The result full
+// reports whether the evidence exceeds the limits of the engine; the excess is ignored.
+func (state *State) reportedEvidence() (list []inference.ReportedEvidence, full bool) {
 	present := 0
-	for _, fact := range c.Facts() {
+	for _, fact := range state.Facts() {
 		if fact.Observation == model.None {
 			continue
 		}
-		read, err := assessment.ParseEvidence(0, assessment.Evidence{ID: fact.ID, Choice: fact.ChoiceID, Source: fact.Source})
+		reported, err := assessment.ParseEvidence(0, assessment.Evidence{ID: fact.ID, Choice: fact.ChoiceID, Source: fact.Source})
 		if err != nil {
 			continue // from a model version with more observations
 		}
-		if full = len(list) == inference.MaxEvidence || present == inference.MaxPresent && read.Choice == inference.Present; full {
+		if full = len(list) == inference.MaxEvidence || present == inference.MaxPresent && reported.Choice == inference.Present; full {
 			return list, true
 		}
-		if read.Choice == inference.Present {
+		if reported.Choice == inference.Present {
 			present++
 		}
-		list = append(list, read)
+		list = append(list, reported)
 	}
 	return list, false
 }
 
 // impliedEvidence returns the risk factors implied by the items selected from a
 // knowledge list.
-func (c *State) impliedEvidence(question string) []record.Evidence {
-	step := c.stepFor(question)
+func (state *State) impliedEvidence(question string) []record.Evidence {
+	step := state.stepFor(question)
 	if step == nil || step.Question.Meta.SourceList == nil {
 		return nil
 	}
 	var evidence []record.Evidence
 	for _, chosen := range step.Answer.Items {
-		item, _ := c.Lists.Find(*step.Question.Meta.SourceList, chosen.ID)
+		item, _ := state.Lists.Find(*step.Question.Meta.SourceList, chosen.ID)
 		for _, id := range item.RiskFactors {
 			evidence = append(evidence, record.Evidence{ID: id, ChoiceID: record.ChoicePresent, Source: record.SourcePredefined})
 		}

@@ -9,13 +9,13 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// MaxFreeTextLength is the maximum length of text that ParseText reads, in Unicode
-// code points, the same as for /v3/parse.
+// MaxFreeTextLength is the maximum length of a text for ParseText in Unicode code points, the
+// same as for /v3/parse.
 const MaxFreeTextLength = 2048
 
-// ParseText returns the items of a symptom list that the patient's own words mention,
-// each once, in order of mention. It is a suggested answer to a symptom question, for
-// the patient to confirm.
+// ParseText returns the items of a symptom list that a text mentions, without duplicates, in
+// order of mention. They are a suggested answer to a symptom question, which the patient must
+// confirm.
 func ParseText(r *model.Release, lists Lists, list record.SourceList, words string) []record.Item {
 	var items []record.Item
 	for _, mention := range parseMentions(r, list.Sex, list.Age, words) {
@@ -32,18 +32,17 @@ func ParseText(r *model.Release, lists Lists, list record.SourceList, words stri
 	return items
 }
 
-// MentionedObservations returns the observations that the patient's own words report
-// as present.
-func (c *State) MentionedObservations(words string) (there []model.ObservationIndex) {
-	for _, mention := range parseMentions(c.Release, c.Sex(), c.Age(), words) {
+// MentionedObservations returns the observations that a text reports as present.
+func (state *State) MentionedObservations(words string) (present []model.ObservationIndex) {
+	for _, mention := range parseMentions(state.Release, state.Sex(), state.Age(), words) {
 		if !mention.Absent {
-			there = append(there, mention.Observation)
+			present = append(present, mention.Observation)
 		}
 	}
-	return there
+	return present
 }
 
-// defaultAge stands in for an unknown age: most observations apply at this age.
+// defaultAge replaces an unknown age: most observations apply at this age.
 var defaultAge = record.Age{Value: 30, Unit: assessment.Year}
 
 func parseMentions(r *model.Release, sex string, age record.Age, words string) []nlp.Mention {

@@ -16,8 +16,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/surveytest"
 )
 
-// newBuilderWithWordings returns the builder of the small release with wordings for
-// some observations.
+// newBuilderWithWordings returns the builder of the small release, with wordings for some
+// observations.
 func newBuilderWithWordings() *modeltest.Builder {
 	return surveytest.NewReleaseBuilder().Lexicon(`
 fillers: [i, have, a, and]
@@ -31,8 +31,8 @@ observations:
 `)
 }
 
-// ParseText returns each mentioned item of the symptom list once, including denied
-// ones.
+// TestParseText checks that each mentioned item of the symptom list is returned once,
+// including negated ones.
 func TestParseText(t *testing.T) {
 	t.Parallel()
 	w := surveytest.NewEnv(t, newBuilderWithWordings().Build(t))
@@ -60,7 +60,8 @@ func TestParseText(t *testing.T) {
 	}
 }
 
-// Everything that is understood is a valid answer to the question.
+// TestParsedItemsAreValidAnswer checks that the parsed items are always a valid answer to the
+// question.
 func TestParsedItemsAreValidAnswer(t *testing.T) {
 	t.Parallel()
 	w := surveytest.NewEnv(t, newBuilderWithWordings().Build(t))

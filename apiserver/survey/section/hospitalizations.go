@@ -20,14 +20,14 @@ func (hospitalizations) Questions() map[string][]string {
 func (hospitalizations) NeedsDemographics() bool { return false }
 
 // Next implements Section.
-func (hospitalizations) Next(c *State) (*record.Question, error) {
-	if c.wasAsked(Hospitalizations) {
+func (hospitalizations) Next(state *State) (*record.Question, error) {
+	if state.wasAsked(Hospitalizations) {
 		return nil, nil
 	}
-	return c.newQuestion(Hospitalizations, Hospitalizations, record.AnswerList, record.Meta{SourceList: c.sourceList(record.HospitalizationList)}), nil
+	return state.newQuestion(Hospitalizations, Hospitalizations, record.AnswerList, record.Meta{SourceList: state.sourceList(record.HospitalizationList)}), nil
 }
 
 // Evidence implements Section.
-func (hospitalizations) Evidence(c *State) []record.Evidence {
-	return c.impliedEvidence(Hospitalizations)
+func (hospitalizations) Evidence(state *State) []record.Evidence {
+	return state.impliedEvidence(Hospitalizations)
 }

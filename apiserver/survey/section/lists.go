@@ -12,7 +12,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// ReleaseLists are the knowledge lists of a release. Names are copies, so they may
+// ReleaseLists are the knowledge lists of a release. The names in list items are copies that
 // outlive the lease.
 type ReleaseLists struct{ Release *model.Release }
 
@@ -51,8 +51,8 @@ func (l ReleaseLists) findChronicDisease(id string) (ListItem, bool) {
 	return ListItem{ID: id, Name: strings.Clone(l.Release.Text(disease.Name)), RiskFactors: l.observationIDs(l.Release.DiseaseRiskFactors, disease.RiskFactors)}, true
 }
 
-// findHospitalization finds a risk factor that is a reason for a hospital stay. The
-// item implies that risk factor.
+// findHospitalization finds a risk factor that is a reason for a hospital stay. The item
+// implies this risk factor.
 func (l ReleaseLists) findHospitalization(list record.SourceList, id string) (ListItem, bool) {
 	o, ok := l.Release.ObservationByID(id)
 	if !ok || !slices.Contains(l.Release.Hospitalizations, o) {
@@ -73,9 +73,9 @@ func (l ReleaseLists) findDrug(id string) (ListItem, bool) {
 }
 
 // observationIDs returns the IDs of a span of observations.
-func (l ReleaseLists) observationIDs(of []model.ObservationIndex, span model.Span) []string {
+func (l ReleaseLists) observationIDs(observations []model.ObservationIndex, span model.Span) []string {
 	ids := make([]string, 0, span.Len())
-	for _, o := range of[span.Start:span.End] {
+	for _, o := range observations[span.Start:span.End] {
 		ids = append(ids, l.Release.ObservationID(o))
 	}
 	return ids
@@ -89,8 +89,8 @@ func (l ReleaseLists) findSpecialist(id string) (ListItem, bool) {
 	return ListItem{ID: id, Name: strings.Clone(assessment.SpecialistName(l.Release, position).Name)}, true
 }
 
-// Applies reports whether an observation can apply to a patient, as far as sex and age
-// are known.
+// Applies reports whether an observation can apply to a patient. An unknown sex or age does
+// not exclude it.
 func Applies(r *model.Release, i model.ObservationIndex, sex string, age record.Age) bool {
 	o := &r.Observations[i]
 	if known, err := model.ParseSex(sex); err == nil && !o.Sex.Includes(known) {

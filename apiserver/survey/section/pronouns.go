@@ -16,12 +16,12 @@ const pronounsID = "pronouns"
 
 // withPronouns replaces each pronoun pair in a text about the patient with the pronoun of the
 // patient's sex: in "Does he or she cough?", "he or she" becomes "she" or "he".
-func (c *State) withPronouns(text string) string {
+func (state *State) withPronouns(text string) string {
 	var replacements []string
-	for pair := range strings.SplitSeq(c.Texts.Text(pronounsID), ", ") {
+	for pair := range strings.SplitSeq(state.Texts.Text(pronounsID), ", ") {
 		words := strings.Fields(pair) // male, conjunction, female
 		pronoun := words[0]
-		if c.Sex() == model.Female.String() {
+		if state.Sex() == model.Female.String() {
 			pronoun = words[len(words)-1]
 		}
 		replacements = append(replacements, " "+pair, " "+pronoun, upperFirst(pair), upperFirst(pronoun))

@@ -20,8 +20,8 @@ func TestWithPronouns(t *testing.T) {
 		{"de", "Seine oder ihre Haut: juckt sein oder ihr Bein?", "Ihre Haut: juckt ihr Bein?", "Seine Haut: juckt sein Bein?"},
 	} {
 		for sex, want := range map[string]string{"female": test.female, "male": test.male} {
-			c := State{Env: Env{Texts: catalog.Match(test.language)}, Survey: &record.Survey{Sex: sex}}
-			if got := c.withPronouns(test.text); got != want {
+			state := State{Env: Env{Texts: catalog.Match(test.language)}, Survey: &record.Survey{Sex: sex}}
+			if got := state.withPronouns(test.text); got != want {
 				t.Errorf("%s, %s: got %q, want %q", test.language, sex, got, want)
 			}
 		}

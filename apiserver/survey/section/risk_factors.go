@@ -10,8 +10,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// commonRiskFactors are asked about if they apply to the patient: risk factors that
-// affect many conditions, and body mass index, which the interview does not ask about.
+// commonRiskFactors are asked about if they apply to the patient. They are risk factors that
+// affect many conditions, and the body mass index, which the interview does not ask about.
 var commonRiskFactors = []string{
 	"p_7",  // overweight
 	"p_6",  // underweight
@@ -23,7 +23,7 @@ var commonRiskFactors = []string{
 	"p_11", // postmenopause
 }
 
-// riskFactors asks for common risk factors that are still unknown. Factors not
+// riskFactors asks for common risk factors that are still unknown. Risk factors that are not
 // selected are absent.
 type riskFactors struct{}
 
@@ -37,35 +37,35 @@ func (riskFactors) Questions() map[string][]string { return map[string][]string{
 func (riskFactors) NeedsDemographics() bool { return true }
 
 // Next implements Section.
-func (riskFactors) Next(c *State) (*record.Question, error) {
-	if c.wasAsked(RiskFactors) {
+func (riskFactors) Next(state *State) (*record.Question, error) {
+	if state.wasAsked(RiskFactors) {
 		return nil, nil
 	}
-	options := c.unknownRiskFactors()
+	options := state.unknownRiskFactors()
 	if len(options) == 0 {
 		return nil, nil
 	}
-	return c.newQuestion(RiskFactors, RiskFactors, record.AnswerMultipleChoice, record.Meta{Options: options}), nil
+	return state.newQuestion(RiskFactors, RiskFactors, record.AnswerMultipleChoice, record.Meta{Options: options}), nil
 }
 
 // unknownRiskFactors returns the common risk factors that apply to the patient and are
 // still unknown.
-func (c *State) unknownRiskFactors() []record.Option {
-	facts := c.Facts()
+func (state *State) unknownRiskFactors() []record.Option {
+	facts := state.Facts()
 	var options []record.Option
 	for _, id := range commonRiskFactors {
-		o, ok := c.Release.ObservationByID(id)
+		o, ok := state.Release.ObservationByID(id)
 		known := slices.ContainsFunc(facts, func(f Fact) bool { return ok && f.Observation == o })
-		if ok && !known && Applies(c.Release, o, c.Sex(), c.Age()) {
-			options = append(options, record.Option{ID: id, Label: strings.Clone(assessment.ItemName(c.Release, o))})
+		if ok && !known && Applies(state.Release, o, state.Sex(), state.Age()) {
+			options = append(options, record.Option{ID: id, Label: strings.Clone(assessment.ItemName(state.Release, o))})
 		}
 	}
 	return options
 }
 
 // Evidence implements Section.
-func (riskFactors) Evidence(c *State) []record.Evidence {
-	step := c.stepFor(RiskFactors)
+func (riskFactors) Evidence(state *State) []record.Evidence {
+	step := state.stepFor(RiskFactors)
 	if step == nil || step.Answer.Kind != record.KindItems {
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// The names of the sections.
+// Section names.
 const (
 	Demographics     = "demographics"
 	VisitReason      = "visit_reason"
@@ -23,20 +23,20 @@ const (
 	Dynamic          = "dynamic"
 )
 
-// A Section asks about one subject.
+// A Section is a group of questions on one subject.
 type Section interface {
-	// Name returns the name by which surveys list the section.
+	// Name returns the name of the section in surveys.
 	Name() string
-	// Questions returns the IDs of the questions worded by the catalog, each with the IDs
-	// of its options.
+	// Questions returns the IDs of the questions whose wording is in the catalog, with the
+	// IDs of their options.
 	Questions() map[string][]string
 	// NeedsDemographics reports whether the section requires a known sex and age.
 	NeedsDemographics() (person bool)
 	// Next returns the next question, or nil if the section is finished.
-	Next(c *State) (*record.Question, error)
+	Next(state *State) (*record.Question, error)
 	// Evidence returns the evidence reported in the section or submitted to it at
 	// creation, in order.
-	Evidence(c *State) []record.Evidence
+	Evidence(state *State) []record.Evidence
 }
 
 // registry holds the sections, in the order in which errors list them.
@@ -45,7 +45,7 @@ var registry = []Section{
 	riskFactors{}, dynamic{}, specialists{}, notes{},
 }
 
-// ByName returns the section with a name.
+// ByName returns the section with the given name.
 func ByName(name string) (Section, bool) {
 	for _, s := range registry {
 		if s.Name() == name {
@@ -64,33 +64,32 @@ func Names() []string {
 	return names
 }
 
-// Next returns the next question of the enabled sections, in order, or nil if the
-// survey is finished. It never returns to a finished section, even if another release
-// would ask more in it. An error means that the release or the texts are inconsistent;
-// the patient is never the cause.
-func Next(c *State) (*record.Question, error) {
-	for _, name := range c.Survey.Sections[c.currentSectionIndex():] {
-		s, ok := ByName(name)
+// Next returns the next question of the enabled sections, in order, or nil if the survey is
+// finished. It never returns to a finished section, even if another release would ask more
+// questions. An error means that the release or the texts are inconsistent; it is never
+// caused by the patient.
+func Next(state *State) (*record.Question, error) {
+	for _, name := range state.Survey.Sections[state.currentSectionIndex():] {
+		section, ok := ByName(name)
 		if !ok {
 			continue // from a version with more sections
 		}
-		if question, err := s.Next(c); question != nil || err != nil {
+		if question, err := section.Next(state); question != nil || err != nil {
 			return question, err
 		}
 	}
 	return nil, nil
 }
 
-// currentSectionIndex returns the position of the section that asked last.
-func (c *State) currentSectionIndex() int {
-	if len(c.Steps) == 0 {
+// currentSectionIndex returns the position of the section that asked the last question.
+func (state *State) currentSectionIndex() int {
+	if len(state.Steps) == 0 {
 		return 0
 	}
-	return max(0, slices.Index(c.Survey.Sections, c.Steps[len(c.Steps)-1].Question.Section))
+	return max(0, slices.Index(state.Survey.Sections, state.Steps[len(state.Steps)-1].Question.Section))
 }
 
-// withoutEvidence is embedded by sections that yield no evidence and need no
-// demographics.
+// withoutEvidence is embedded by sections that yield no evidence and require no demographics.
 type withoutEvidence struct{}
 
 // Evidence returns nil.

@@ -18,8 +18,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/surveytest"
 )
 
-// newState returns the state of a survey of a woman of 34 with the given sections,
-// after applying edits.
+// newState returns the state of a survey for a woman aged 34 with the given sections.
 func newState(t testing.TB, sections ...string) *section.State {
 	t.Helper()
 	return &section.State{
@@ -30,41 +29,41 @@ func newState(t testing.TB, sections ...string) *section.State {
 	}
 }
 
-// mustNext returns the next question, or nil at the end.
-func mustNext(t testing.TB, c *section.State) *record.Question {
+// mustNext returns the next question, or nil if the survey is finished.
+func mustNext(t testing.TB, state *section.State) *record.Question {
 	t.Helper()
-	question, err := section.Next(c)
+	question, err := section.Next(state)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return question
 }
 
-// mustAnswer answers the next question, which must be the given one.
-func mustAnswer(t testing.TB, c *section.State, id, sent string) {
+// mustAnswer answers the next question, which must have the given ID.
+func mustAnswer(t testing.TB, state *section.State, id, sent string) {
 	t.Helper()
-	question := mustNext(t, c)
-	if question == nil || question.ID != id || question.Index != len(c.Steps) {
-		t.Fatalf("question %d is %+v, want %s", len(c.Steps), question, id)
+	question := mustNext(t, state)
+	if question == nil || question.ID != id || question.Index != len(state.Steps) {
+		t.Fatalf("question %d: got %+v, want %s", len(state.Steps), question, id)
 	}
-	judged, err := section.ParseAnswer(question, []byte(sent), c.Lists)
+	parsed, err := section.ParseAnswer(question, []byte(sent), state.Lists)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Steps = append(c.Steps, record.Step{Question: *question, Answer: judged})
+	state.Steps = append(state.Steps, record.Step{Question: *question, Answer: parsed})
 }
 
-func checkNoQuestion(t testing.TB, c *section.State) {
+func checkNoQuestion(t testing.TB, state *section.State) {
 	t.Helper()
-	if question := mustNext(t, c); question != nil {
-		t.Errorf("%s is asked too", question.ID)
+	if question := mustNext(t, state); question != nil {
+		t.Errorf("got question %s, want none", question.ID)
 	}
 }
 
 // formatFacts formats all facts as id, choice and source.
-func formatFacts(c *section.State) []string {
+func formatFacts(state *section.State) []string {
 	var known []string
-	for _, fact := range c.Facts() {
+	for _, fact := range state.Facts() {
 		known = append(known, strings.TrimSpace(fact.ID+" "+fact.ChoiceID+" "+fact.Source))
 	}
 	return known
@@ -73,15 +72,15 @@ func formatFacts(c *section.State) []string {
 func TestByNameFindsEverySection(t *testing.T) {
 	t.Parallel()
 	if names := section.Names(); len(names) != 11 {
-		t.Errorf("there are %v", names)
+		t.Errorf("got sections %v", names)
 	}
 	for _, name := range section.Names() {
 		if s, ok := section.ByName(name); !ok || s.Name() != name {
-			t.Errorf("%s is not found", name)
+			t.Errorf("section %s not found", name)
 		}
 	}
 	if _, ok := section.ByName("symptom"); ok {
-		t.Error("something is found that is none")
+		t.Error("want unknown sections not to be found")
 	}
 }
 
@@ -102,14 +101,14 @@ func TestDemographicsAskOnlyForMissingFields(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newState(t, section.Demographics)
-			c.Survey.Sex, c.Survey.Age = test.sex, test.age
+			state := newState(t, section.Demographics)
+			state.Survey.Sex, state.Survey.Age = test.sex, test.age
 			for _, given := range test.answers {
-				mustAnswer(t, c, given[0], given[1])
+				mustAnswer(t, state, given[0], given[1])
 			}
-			checkNoQuestion(t, c)
-			if c.Sex() != "male" || c.Age() != test.wantAge {
-				t.Errorf("the patient is %s, %v", c.Sex(), c.Age())
+			checkNoQuestion(t, state)
+			if state.Sex() != "male" || state.Age() != test.wantAge {
+				t.Errorf("got sex %s, age %v", state.Sex(), state.Age())
 			}
 		})
 	}
@@ -117,14 +116,14 @@ func TestDemographicsAskOnlyForMissingFields(t *testing.T) {
 
 func TestDemographicsUseAgeInMonthsForToddlers(t *testing.T) {
 	t.Parallel()
-	c := newState(t, section.Demographics)
-	c.Survey.Age = record.Age{}
-	mustAnswer(t, c, "age", `1`)
-	if c.Age().Known() {
-		t.Error("a year is taken for the age before the months are known")
+	state := newState(t, section.Demographics)
+	state.Survey.Age = record.Age{}
+	mustAnswer(t, state, "age", `1`)
+	if state.Age().Known() {
+		t.Error("want an unknown age before the months are known")
 	}
-	if got, want := mustNext(t, c).Meta.Bounds, (&record.Bounds{Min: 12, Max: 23}); *got != *want {
-		t.Errorf("a child of one year has %v months", got)
+	if got, want := mustNext(t, state).Meta.Bounds, (&record.Bounds{Min: 12, Max: 23}); *got != *want {
+		t.Errorf("got bounds %v for the age in months of a one-year-old", got)
 	}
 }
 
@@ -146,13 +145,13 @@ func TestSingleQuestionSections(t *testing.T) {
 		section.Specialists:      {newListQuestion("Which doctors, if any, are treating you at the moment?", record.SpecialistList), []string{`[{"id":"sp_1"}]`}},
 	} {
 		for _, given := range test.answers {
-			c := newState(t, name)
+			state := newState(t, name)
 			test.want.ID, test.want.Section = name, name
-			if diff := cmp.Diff(&test.want, mustNext(t, c)); diff != "" {
+			if diff := cmp.Diff(&test.want, mustNext(t, state)); diff != "" {
 				t.Error(diff)
 			}
-			mustAnswer(t, c, name, given)
-			checkNoQuestion(t, c)
+			mustAnswer(t, state, name, given)
+			checkNoQuestion(t, state)
 		}
 	}
 }
@@ -166,53 +165,53 @@ func newListQuestion(text, name string) record.Question {
 func TestQuestionsUseThirdPersonForDependents(t *testing.T) {
 	t.Parallel()
 	for name, pronoun := range map[string]string{section.VisitReason: " them ", section.Drugs: " they "} {
-		c := newState(t, name)
-		c.Survey.Dependent = true
-		if text := mustNext(t, c).Text; !strings.Contains(text, pronoun) {
+		state := newState(t, name)
+		state.Survey.Dependent = true
+		if text := mustNext(t, state).Text; !strings.Contains(text, pronoun) {
 			t.Errorf("%s: %q does not contain %q", name, text, pronoun)
 		}
 	}
-	c := newState(t, section.Dynamic)
-	c.Survey.Dependent = true
-	c.Survey.Sections = []string{section.Symptoms, section.Dynamic}
-	mustAnswer(t, c, "symptoms", `[{"id":"s_1"}]`)
-	if text := mustNext(t, c).Text; !strings.HasPrefix(text, "Third person") {
-		t.Errorf("the interview says %s", text)
+	state := newState(t, section.Dynamic)
+	state.Survey.Dependent = true
+	state.Survey.Sections = []string{section.Symptoms, section.Dynamic}
+	mustAnswer(t, state, "symptoms", `[{"id":"s_1"}]`)
+	if text := mustNext(t, state).Text; !strings.HasPrefix(text, "Third person") {
+		t.Errorf("got interview question %s", text)
 	}
 }
 
 func TestAllergies(t *testing.T) {
 	t.Parallel()
-	c := newState(t, section.Allergies)
-	question := mustNext(t, c)
+	state := newState(t, section.Allergies)
+	question := mustNext(t, state)
 	if question.AnswerType != record.AnswerMultipleChoice || question.Meta.Required || len(question.Meta.Options) != 9 ||
 		question.Meta.Options[1] != (record.Option{ID: "food", Label: "A food"}) {
-		t.Errorf("the question is %+v", question)
+		t.Errorf("got question %+v", question)
 	}
-	mustAnswer(t, c, "allergies", `[{"id":"food"},{"id":"latex"},{"id":"severe"}]`)
-	mustAnswer(t, c, "allergy_details", `"nuts"`)
-	checkNoQuestion(t, c)
-	if diff := cmp.Diff([]string{"p_408 present predefined", "p_542 present predefined"}, formatFacts(c)); diff != "" {
+	mustAnswer(t, state, "allergies", `[{"id":"food"},{"id":"latex"},{"id":"severe"}]`)
+	mustAnswer(t, state, "allergy_details", `"nuts"`)
+	checkNoQuestion(t, state)
+	if diff := cmp.Diff([]string{"p_408 present predefined", "p_542 present predefined"}, formatFacts(state)); diff != "" {
 		t.Error(diff)
 	}
 	for _, none := range []string{`null`, `[]`} {
-		c := newState(t, section.Allergies)
-		mustAnswer(t, c, "allergies", none)
-		checkNoQuestion(t, c)
+		state := newState(t, section.Allergies)
+		mustAnswer(t, state, "allergies", none)
+		checkNoQuestion(t, state)
 	}
 }
 
 func TestRiskFactors(t *testing.T) {
 	t.Parallel()
-	c := newState(t, section.RiskFactors)
+	state := newState(t, section.RiskFactors)
 	want := []record.Option{{ID: "p_7", Label: "p_7"}, {ID: "p_28", Label: "p_28"}, {ID: "p_8", Label: "p_8"}, {ID: "p_42", Label: "p_42"}}
-	if diff := cmp.Diff(want, mustNext(t, c).Meta.Options); diff != "" {
+	if diff := cmp.Diff(want, mustNext(t, state).Meta.Options); diff != "" {
 		t.Error(diff)
 	}
-	mustAnswer(t, c, "risk_factors", `[{"id":"p_28"}]`)
-	checkNoQuestion(t, c)
+	mustAnswer(t, state, "risk_factors", `[{"id":"p_28"}]`)
+	checkNoQuestion(t, state)
 	wanted := []string{"p_7 absent predefined", "p_28 present predefined", "p_8 absent predefined", "p_42 absent predefined"}
-	if diff := cmp.Diff(wanted, formatFacts(c)); diff != "" {
+	if diff := cmp.Diff(wanted, formatFacts(state)); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -220,11 +219,11 @@ func TestRiskFactors(t *testing.T) {
 func TestRiskFactorsFilterByApplicability(t *testing.T) {
 	t.Parallel()
 	for sex, age := range map[string]record.Age{"male": {Value: 34, Unit: assessment.Year}, "female": {Value: 11, Unit: assessment.Year}} {
-		c := newState(t, section.RiskFactors)
-		c.Survey.Sex, c.Survey.Age = sex, age
-		for _, option := range mustNext(t, c).Meta.Options {
+		state := newState(t, section.RiskFactors)
+		state.Survey.Sex, state.Survey.Age = sex, age
+		for _, option := range mustNext(t, state).Meta.Options {
 			if option.ID == "p_42" {
-				t.Errorf("a %s of %d years is asked about pregnancy", sex, age.Value)
+				t.Errorf("%s patient aged %d is asked about pregnancy", sex, age.Value)
 			}
 		}
 	}
@@ -232,35 +231,35 @@ func TestRiskFactorsFilterByApplicability(t *testing.T) {
 
 func TestSkippedRiskFactorsStayUnknown(t *testing.T) {
 	t.Parallel()
-	c := newState(t, section.RiskFactors)
-	mustAnswer(t, c, "risk_factors", `null`)
-	checkNoQuestion(t, c)
-	if known := formatFacts(c); len(known) > 0 {
-		t.Errorf("%v is known", known)
+	state := newState(t, section.RiskFactors)
+	mustAnswer(t, state, "risk_factors", `null`)
+	checkNoQuestion(t, state)
+	if known := formatFacts(state); len(known) > 0 {
+		t.Errorf("got facts %v, want none", known)
 	}
 }
 
-// A drug or disease that implies a risk factor counts as one, and no question asks
-// about it again.
+// TestImpliedRiskFactorsAreNotAsked checks that a drug or disease that implies a risk factor
+// counts as this risk factor, and that no question asks about it again.
 func TestImpliedRiskFactorsAreNotAsked(t *testing.T) {
 	t.Parallel()
 	for name, id := range map[string]string{section.Drugs: "d_1", section.ChronicDiseases: "c_1"} {
-		c := newState(t, section.Symptoms, name, section.RiskFactors, section.Dynamic)
-		mustAnswer(t, c, "symptoms", `[{"id":"s_1"}]`)
-		mustAnswer(t, c, name, `[{"id":"`+id+`"}]`)
-		question := mustNext(t, c)
+		state := newState(t, section.Symptoms, name, section.RiskFactors, section.Dynamic)
+		mustAnswer(t, state, "symptoms", `[{"id":"s_1"}]`)
+		mustAnswer(t, state, name, `[{"id":"`+id+`"}]`)
+		question := mustNext(t, state)
 		if question.ID != "risk_factors" || slices.ContainsFunc(question.Meta.Options, func(o record.Option) bool { return o.ID == "p_8" }) {
-			t.Errorf("after %s %+v is asked", id, question)
+			t.Errorf("after %s: got question %+v", id, question)
 		}
-		mustAnswer(t, c, "risk_factors", `null`)
-		for question = mustNext(t, c); question != nil; question = mustNext(t, c) {
+		mustAnswer(t, state, "risk_factors", `null`)
+		for question = mustNext(t, state); question != nil; question = mustNext(t, state) {
 			if strings.Contains(fmt.Sprint(question.Meta.Options), "p_8 ") {
-				t.Fatalf("after %s %s is asked", id, question.ID)
+				t.Fatalf("after %s: got question %s", id, question.ID)
 			}
-			mustAnswer(t, c, question.ID, emptyAnswer(question))
+			mustAnswer(t, state, question.ID, emptyAnswer(question))
 		}
-		if !slices.Contains(formatFacts(c), "p_8 present predefined") {
-			t.Errorf("%s means %v", id, formatFacts(c))
+		if !slices.Contains(formatFacts(state), "p_8 present predefined") {
+			t.Errorf("%s: got facts %v", id, formatFacts(state))
 		}
 	}
 }
@@ -273,7 +272,8 @@ func emptyAnswer(question *record.Question) string {
 	return `[{"id":"` + question.Meta.Options[0].ID + `","choice_id":"absent"}]`
 }
 
-// Interview answers yield the evidence that a /v3 client would send.
+// TestInterviewEvidence checks that interview answers yield the evidence that a /v3 client
+// would send.
 func TestInterviewEvidence(t *testing.T) {
 	t.Parallel()
 	ab := []record.Option{{ID: "s_11"}, {ID: "s_12"}}
@@ -294,23 +294,24 @@ func TestInterviewEvidence(t *testing.T) {
 		"each of several":        {record.ComponentGroupMultiple, ab, `[{"id":"s_12","choice_id":"present"},{"id":"s_11","choice_id":"present"}]`, []string{"s_11 present", "s_12 present"}},
 		"one denied of several":  {record.ComponentGroupSingle, ab, `[{"id":"s_11","choice_id":"absent"}]`, []string{"s_11 absent"}},
 	} {
-		c := newState(t, section.Dynamic)
+		state := newState(t, section.Dynamic)
 		question := record.Question{
 			ID: "x", Section: section.Dynamic, AnswerType: record.AnswerSymptoms,
 			Meta: record.Meta{Required: true, Component: test.component, Options: test.options, Choices: threeChoices},
 		}
-		judged, err := section.ParseAnswer(&question, []byte(test.sent), c.Lists)
+		parsed, err := section.ParseAnswer(&question, []byte(test.sent), state.Lists)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Steps = []record.Step{{Question: question, Answer: judged}}
-		if diff := cmp.Diff(test.want, formatFacts(c)); diff != "" {
+		state.Steps = []record.Step{{Question: question, Answer: parsed}}
+		if diff := cmp.Diff(test.want, formatFacts(state)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }
 
-// Of two reports about one observation, the stronger one wins.
+// TestFactsMergeByObservation checks that the stronger of two reports about one observation
+// wins.
 func TestFactsMergeByObservation(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -325,42 +326,42 @@ func TestFactsMergeByObservation(t *testing.T) {
 		"and stays it":                 {record.Evidence{ID: "s_1", ChoiceID: "present", Source: "initial"}, record.Evidence{ID: "s_1", ChoiceID: "present", Source: "predefined"}, "s_1 present initial"},
 		"what is gone is listed still": {record.Evidence{ID: "s_999", ChoiceID: "absent"}, record.Evidence{ID: "s_999", ChoiceID: "absent"}, "s_999 absent"},
 	} {
-		c := newState(t, section.Symptoms)
-		c.Survey.Evidence = []record.Evidence{test.first, test.second}
-		if diff := cmp.Diff([]string{test.want}, formatFacts(c)); diff != "" {
+		state := newState(t, section.Symptoms)
+		state.Survey.Evidence = []record.Evidence{test.first, test.second}
+		if diff := cmp.Diff([]string{test.want}, formatFacts(state)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }
 
-// However much is reported, the engine receives no more than its limit, and the
-// interview ends.
+// TestPatientIsCappedAtEngineLimits checks that the engine never receives more evidence than
+// its limit, and that the interview ends when the limit is reached.
 func TestPatientIsCappedAtEngineLimits(t *testing.T) {
 	t.Parallel()
 	b := surveytest.NewReleaseBuilder()
-	c := newState(t, section.Symptoms, section.Dynamic)
-	c.Survey.Evidence = []record.Evidence{{ID: "s_1", ChoiceID: record.ChoicePresent, Source: record.SourceInitial}}
-	if mustNext(t, c) == nil {
-		t.Error("there would be nothing to ask in any case")
+	state := newState(t, section.Symptoms, section.Dynamic)
+	state.Survey.Evidence = []record.Evidence{{ID: "s_1", ChoiceID: record.ChoicePresent, Source: record.SourceInitial}}
+	if mustNext(t, state) == nil {
+		t.Error("want an interview question below the limit")
 	}
 	for i := range 120 {
 		id := fmt.Sprintf("s_%d", 1000+i)
 		b.Symptom(id, 0.001)
-		c.Survey.Evidence = append(c.Survey.Evidence, record.Evidence{ID: id, ChoiceID: record.ChoicePresent, Source: record.SourceInitial})
+		state.Survey.Evidence = append(state.Survey.Evidence, record.Evidence{ID: id, ChoiceID: record.ChoicePresent, Source: record.SourceInitial})
 	}
-	c.Release = b.Build(t)
-	checkNoQuestion(t, c)
-	_, reported, err := c.Patient()
+	state.Release = b.Build(t)
+	checkNoQuestion(t, state)
+	_, reported, err := state.Patient()
 	if err != nil || len(reported) != 100 {
-		t.Errorf("%d pieces reach the engine, %v", len(reported), err)
+		t.Errorf("engine received %d evidence items, %v", len(reported), err)
 	}
 }
 
 func TestPatientRequiresDemographics(t *testing.T) {
 	t.Parallel()
-	c := newState(t, section.Dynamic)
-	c.Survey.Sex = ""
-	if _, err := section.Next(c); err == nil || !strings.Contains(err.Error(), "sex and age are unknown") {
+	state := newState(t, section.Dynamic)
+	state.Survey.Sex = ""
+	if _, err := section.Next(state); err == nil || !strings.Contains(err.Error(), "sex and age are unknown") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -371,7 +372,7 @@ func TestReleaseLists(t *testing.T) {
 		Hospitalizations("p_42").Build(t)
 	release := section.ReleaseLists{Release: r}
 	woman := record.SourceList{Name: record.SymptomList, Sex: "female", Age: record.Age{Value: 34, Unit: assessment.Year}}
-	of := func(name, sex string, months int) record.SourceList {
+	sourceList := func(name, sex string, months int) record.SourceList {
 		return record.SourceList{Name: name, Sex: sex, Age: record.Age{Value: months, Unit: assessment.Month}}
 	}
 	for name, test := range map[string]struct {
@@ -379,43 +380,44 @@ func TestReleaseLists(t *testing.T) {
 		id   string
 		want bool
 	}{
-		"a chronic disease":   {of(record.ChronicDiseaseList, "male", 4), "c_2", true},
-		"no chronic disease":  {of(record.ChronicDiseaseList, "male", 4), "c_1", false},
-		"a stay in hospital":  {of(record.HospitalizationList, "female", 400), "p_42", true},
-		"a stay of women":     {of(record.HospitalizationList, "male", 400), "p_42", false},
-		"no stay in hospital": {of(record.HospitalizationList, "female", 400), "p_8", false},
+		"a chronic disease":   {sourceList(record.ChronicDiseaseList, "male", 4), "c_2", true},
+		"no chronic disease":  {sourceList(record.ChronicDiseaseList, "male", 4), "c_1", false},
+		"a stay in hospital":  {sourceList(record.HospitalizationList, "female", 400), "p_42", true},
+		"a stay of women":     {sourceList(record.HospitalizationList, "male", 400), "p_42", false},
+		"no stay in hospital": {sourceList(record.HospitalizationList, "female", 400), "p_8", false},
 		"a symptom":           {woman, "s_1", true},
 		"a detail":            {woman, "s_11", true},
 		"a risk factor":       {woman, "p_42", true},
 		"another id":          {woman, "p_280", true},
-		"of women":            {of(record.SymptomList, "male", 400), "s_3", false},
+		"of women":            {sourceList(record.SymptomList, "male", 400), "s_3", false},
 		"of an unknown sex":   {record.SourceList{Name: record.SymptomList}, "s_3", true},
-		"too young":           {of(record.SymptomList, "female", 143), "p_42", false},
-		"old enough":          {of(record.SymptomList, "female", 144), "p_42", true},
-		"too old":             {of(record.SymptomList, "female", 661), "p_42", false},
+		"too young":           {sourceList(record.SymptomList, "female", 143), "p_42", false},
+		"old enough":          {sourceList(record.SymptomList, "female", 144), "p_42", true},
+		"too old":             {sourceList(record.SymptomList, "female", 661), "p_42", false},
 		"a laboratory result": {woman, "lt_1", false},
 		"a condition":         {woman, "c_1", false},
-		"a specialist":        {of(record.SpecialistList, "male", 4), "sp_1", true},
-		"no specialist":       {of(record.SpecialistList, "male", 4), "sp_9", false},
-		"a drug":              {of(record.DrugList, "male", 4), "d_1", true},
-		"no drug":             {of(record.DrugList, "male", 4), "s_1", false},
-		"no list":             {of("anything", "male", 4), "s_1", false},
+		"a specialist":        {sourceList(record.SpecialistList, "male", 4), "sp_1", true},
+		"no specialist":       {sourceList(record.SpecialistList, "male", 4), "sp_9", false},
+		"a drug":              {sourceList(record.DrugList, "male", 4), "d_1", true},
+		"no drug":             {sourceList(record.DrugList, "male", 4), "s_1", false},
+		"no list":             {sourceList("anything", "male", 4), "s_1", false},
 	} {
 		item, ok := release.Find(test.list, test.id)
 		if ok != test.want || ok && (item.ID != test.id || item.Name == "") {
-			t.Errorf("%s: %v, %v", name, item, ok)
+			t.Errorf("%s: got %v, %v", name, item, ok)
 		}
 	}
 	for id, want := range map[string][]string{"d_1": {"p_8"}, "c_2": {"p_8", "p_28"}, "p_42": {"p_42"}} {
 		list := map[byte]string{'d': record.DrugList, 'c': record.ChronicDiseaseList, 'p': record.HospitalizationList}[id[0]]
 		item, _ := release.Find(record.SourceList{Name: list}, id)
 		if diff := cmp.Diff(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(item.RiskFactors))); diff != "" {
-			t.Errorf("%s means (-want +got):\n%s", id, diff)
+			t.Errorf("implied risk factors of %s (-want +got):\n%s", id, diff)
 		}
 	}
 }
 
-// List item names are copies, because a release may be unmapped while they are in use.
+// TestListItemsOutliveRelease checks that list item names are copies, because a release may
+// be unmapped while they are in use.
 func TestListItemsOutliveRelease(t *testing.T) {
 	t.Parallel()
 	data := modeltest.New().Condition("c_1", 0.1).Symptom("s_1", 0.1).Link("c_1", "s_1", 0.5).Bytes(t)
@@ -427,11 +429,11 @@ func TestListItemsOutliveRelease(t *testing.T) {
 	specialist, _ := section.ReleaseLists{Release: r}.Find(record.SourceList{Name: record.SpecialistList}, "sp_1")
 	clear(data)
 	if item.Name != "s_1" || specialist.Name != "General practitioner" {
-		t.Errorf("%q and %q point into the release", item.Name, specialist.Name)
+		t.Errorf("names %q and %q refer to the memory of the release", item.Name, specialist.Name)
 	}
 }
 
-// Questions hold copies too.
+// TestQuestionsOutliveRelease checks that the texts of questions are copies, too.
 func TestQuestionsOutliveRelease(t *testing.T) {
 	t.Parallel()
 	data := surveytest.NewReleaseBuilder().Bytes(t)
@@ -439,16 +441,16 @@ func TestQuestionsOutliveRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newState(t, section.Symptoms, section.RiskFactors, section.Dynamic)
-	c.Release, c.Lists, c.Survey.Type = r, section.ReleaseLists{Release: r}, record.TypeFollowUp
-	c.Survey.CarriedOver = []record.Evidence{{ID: "s_1", ChoiceID: record.ChoicePresent}}
-	mustAnswer(t, c, "s_1", `[{"id":"s_1","choice_id":"present"}]`)
-	mustAnswer(t, c, "new_symptoms", `[{"id":"s_2"}]`)
-	mustAnswer(t, c, "risk_factors", `[{"id":"p_7"}]`)
-	c.Steps = append(c.Steps, record.Step{Question: *mustNext(t, c)})
-	before := fmt.Sprintf("%+v", c.Steps)
+	state := newState(t, section.Symptoms, section.RiskFactors, section.Dynamic)
+	state.Release, state.Lists, state.Survey.Type = r, section.ReleaseLists{Release: r}, record.TypeFollowUp
+	state.Survey.CarriedOver = []record.Evidence{{ID: "s_1", ChoiceID: record.ChoicePresent}}
+	mustAnswer(t, state, "s_1", `[{"id":"s_1","choice_id":"present"}]`)
+	mustAnswer(t, state, "new_symptoms", `[{"id":"s_2"}]`)
+	mustAnswer(t, state, "risk_factors", `[{"id":"p_7"}]`)
+	state.Steps = append(state.Steps, record.Step{Question: *mustNext(t, state)})
+	before := fmt.Sprintf("%+v", state.Steps)
 	clear(data)
-	if after := fmt.Sprintf("%+v", c.Steps); after != before {
-		t.Errorf("without its release it says %s, not %s", after, before)
+	if after := fmt.Sprintf("%+v", state.Steps); after != before {
+		t.Errorf("after unmapping the release: got %s, want %s", after, before)
 	}
 }

@@ -14,9 +14,9 @@ func (specialists) Name() string { return Specialists }
 func (specialists) Questions() map[string][]string { return map[string][]string{Specialists: nil} }
 
 // Next implements Section.
-func (specialists) Next(c *State) (*record.Question, error) {
-	if c.wasAsked(Specialists) {
+func (specialists) Next(state *State) (*record.Question, error) {
+	if state.wasAsked(Specialists) {
 		return nil, nil
 	}
-	return c.newQuestion(Specialists, Specialists, record.AnswerList, record.Meta{SourceList: c.sourceList(record.SpecialistList)}), nil
+	return state.newQuestion(Specialists, Specialists, record.AnswerList, record.Meta{SourceList: state.sourceList(record.SpecialistList)}), nil
 }

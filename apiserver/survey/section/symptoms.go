@@ -13,9 +13,9 @@ import (
 // newSymptoms is the ID of the follow-up question about new symptoms.
 const newSymptoms = "new_symptoms"
 
-// symptoms asks for the patient's complaints. Evidence submitted at creation replaces
-// the answer, or is shown to the patient for confirmation. A follow-up asks about each
-// earlier symptom again, and then for new ones.
+// symptoms asks for the patient's complaints. Evidence submitted at creation replaces the
+// answer, or is shown to the patient for confirmation. A follow-up asks about each earlier
+// symptom again before asking for new symptoms.
 type symptoms struct{}
 
 // Name implements Section.
@@ -30,98 +30,99 @@ func (symptoms) Questions() map[string][]string {
 func (symptoms) NeedsDemographics() bool { return true }
 
 // Next implements Section.
-func (symptoms) Next(c *State) (*record.Question, error) {
-	if c.Survey.Type == record.TypeFollowUp {
-		return c.nextFollowUpQuestion(), nil
+func (symptoms) Next(state *State) (*record.Question, error) {
+	if state.Survey.Type == record.TypeFollowUp {
+		return state.nextFollowUpQuestion(), nil
 	}
-	if c.wasAsked(Symptoms) {
+	if state.wasAsked(Symptoms) {
 		return nil, nil
 	}
-	question := c.newQuestion(Symptoms, Symptoms, record.AnswerList, record.Meta{Required: true, SourceList: c.sourceList(record.SymptomList)})
-	if c.hasPrefilledSymptom() {
-		if !c.Features.PrefillConfirmation {
+	question := state.newQuestion(Symptoms, Symptoms, record.AnswerList, record.Meta{Required: true, SourceList: state.sourceList(record.SymptomList)})
+	if state.hasPrefilledSymptom() {
+		if !state.Features.PrefillConfirmation {
 			return nil, nil
 		}
-		question.Selected = c.prefilledItems()
+		question.Selected = state.prefilledItems()
 	}
 	return question, nil
 }
 
 // hasPrefilledSymptom reports whether a symptom that can apply to the patient was
 // submitted at creation.
-func (c *State) hasPrefilledSymptom() bool {
-	for _, evidence := range c.Survey.Evidence {
-		o, ok := c.Release.ObservationByID(evidence.ID)
-		if ok && evidence.ChoiceID == record.ChoicePresent && c.isSymptom(o) && Applies(c.Release, o, c.Sex(), c.Age()) {
+func (state *State) hasPrefilledSymptom() bool {
+	for _, evidence := range state.Survey.Evidence {
+		o, ok := state.Release.ObservationByID(evidence.ID)
+		if ok && evidence.ChoiceID == record.ChoicePresent && state.isSymptom(o) && Applies(state.Release, o, state.Sex(), state.Age()) {
 			return true
 		}
 	}
 	return false
 }
 
-func (c *State) isSymptom(o model.ObservationIndex) bool {
-	return c.Release.Observations[o].Kind == model.Symptom
+func (state *State) isSymptom(o model.ObservationIndex) bool {
+	return state.Release.Observations[o].Kind == model.Symptom
 }
 
 // prefilledItems returns the list items that were submitted at creation.
-func (c *State) prefilledItems() []record.Item {
+func (state *State) prefilledItems() []record.Item {
 	var items []record.Item
-	list := *c.sourceList(record.SymptomList)
-	for _, evidence := range c.Survey.Evidence {
-		if found, ok := c.Lists.Find(list, evidence.ID); ok {
+	list := *state.sourceList(record.SymptomList)
+	for _, evidence := range state.Survey.Evidence {
+		if found, ok := state.Lists.Find(list, evidence.ID); ok {
 			items = append(items, record.Item{ID: evidence.ID, Name: found.Name, ChoiceID: evidence.ChoiceID})
 		}
 	}
 	return items
 }
 
-// nextFollowUpQuestion asks about the earlier symptoms one at a time, and then for new
-// ones.
-func (c *State) nextFollowUpQuestion() *record.Question {
-	for _, earlier := range c.priorEvidence() {
-		o, ok := c.Release.ObservationByID(earlier.ID)
-		if ok && c.shouldReask(o, earlier) && !c.wasAsked(earlier.ID) {
-			return c.newReaskQuestion(o, earlier.ID)
+// nextFollowUpQuestion returns a question about the next earlier symptom, and finally the
+// question about new symptoms.
+func (state *State) nextFollowUpQuestion() *record.Question {
+	for _, prior := range state.priorEvidence() {
+		o, ok := state.Release.ObservationByID(prior.ID)
+		if ok && state.shouldReask(o, prior) && !state.wasAsked(prior.ID) {
+			return state.newReaskQuestion(o, prior.ID)
 		}
 	}
-	if c.wasAsked(newSymptoms) {
+	if state.wasAsked(newSymptoms) {
 		return nil
 	}
-	return c.newQuestion(Symptoms, newSymptoms, record.AnswerList, record.Meta{SourceList: c.sourceList(record.SymptomList)})
+	return state.newQuestion(Symptoms, newSymptoms, record.AnswerList, record.Meta{SourceList: state.sourceList(record.SymptomList)})
 }
 
-// priorEvidence returns the evidence a follow-up starts from: the evidence submitted
-// at creation or, if missing, the evidence of the prior survey.
-func (c *State) priorEvidence() []record.Evidence {
-	if len(c.Survey.Evidence) > 0 {
-		return c.Survey.Evidence
+// priorEvidence returns the evidence that a follow-up starts from: the evidence submitted at
+// creation or, if there is none, the evidence of the prior survey.
+func (state *State) priorEvidence() []record.Evidence {
+	if len(state.Survey.Evidence) > 0 {
+		return state.Survey.Evidence
 	}
-	return c.Survey.CarriedOver
+	return state.Survey.CarriedOver
 }
 
 // shouldReask reports whether a follow-up asks about an earlier observation again.
-func (c *State) shouldReask(o model.ObservationIndex, earlier record.Evidence) bool {
-	return earlier.ChoiceID == record.ChoicePresent && c.isSymptom(o) &&
-		c.Release.Observations[o].Question.Length > 0 && Applies(c.Release, o, c.Sex(), c.Age())
+func (state *State) shouldReask(o model.ObservationIndex, prior record.Evidence) bool {
+	return prior.ChoiceID == record.ChoicePresent && state.isSymptom(o) &&
+		state.Release.Observations[o].Question.Length > 0 && Applies(state.Release, o, state.Sex(), state.Age())
 }
 
 // newReaskQuestion returns a question about a single observation.
-func (c *State) newReaskQuestion(o model.ObservationIndex, id string) *record.Question {
-	observation := &c.Release.Observations[o]
-	text := c.Release.Text(observation.Question)
-	if c.Survey.Dependent {
-		text = c.withPronouns(c.Release.Text(observation.QuestionThirdPerson))
+func (state *State) newReaskQuestion(o model.ObservationIndex, id string) *record.Question {
+	observation := &state.Release.Observations[o]
+	text := state.Release.Text(observation.Question)
+	if state.Survey.Dependent {
+		text = state.withPronouns(state.Release.Text(observation.QuestionThirdPerson))
 	}
 	return &record.Question{
-		ID: id, Section: Symptoms, Index: len(c.Steps), Text: strings.Clone(text), AnswerType: record.AnswerSymptoms,
+		ID: id, Section: Symptoms, Index: len(state.Steps), Text: strings.Clone(text), AnswerType: record.AnswerSymptoms,
 		Meta: record.Meta{
-			Required: true, Component: record.ComponentSingle, Choices: choiceOptions(c.Release),
-			Options: []record.Option{{ID: id, Label: strings.Clone(assessment.ItemName(c.Release, o))}},
+			Required: true, Component: record.ComponentSingle, Choices: choiceOptions(state.Release),
+			Options: []record.Option{{ID: id, Label: strings.Clone(assessment.ItemName(state.Release, o))}},
 		},
 	}
 }
 
-// choiceOptions returns the possible answers to each item, worded by the release.
+// choiceOptions returns the possible choices for an item, with their wording from the
+// release.
 func choiceOptions(r *model.Release) []record.Option {
 	offered := assessment.Choices(r)
 	choices := make([]record.Option, len(offered))
@@ -132,14 +133,14 @@ func choiceOptions(r *model.Release) []record.Option {
 }
 
 // Evidence implements Section.
-func (symptoms) Evidence(c *State) []record.Evidence {
+func (symptoms) Evidence(state *State) []record.Evidence {
 	var evidence []record.Evidence
-	if c.Survey.Type == record.TypeFollowUp {
-		evidence = c.carriedOverRiskFactors()
-	} else if step := c.stepFor(Symptoms); step == nil || step.Question.Selected == nil {
-		evidence = append(evidence, c.Survey.Evidence...) // no confirmation was asked for
+	if state.Survey.Type == record.TypeFollowUp {
+		evidence = state.carriedOverRiskFactors()
+	} else if step := state.stepFor(Symptoms); step == nil || step.Question.Selected == nil {
+		evidence = append(evidence, state.Survey.Evidence...) // used without confirmation
 	}
-	for _, step := range c.StepsIn(Symptoms) {
+	for _, step := range state.StepsIn(Symptoms) {
 		for _, item := range step.Answer.Items {
 			evidence = append(evidence, record.Evidence{ID: item.ID, ChoiceID: item.ChoiceID, Source: record.SourceInitial})
 		}
@@ -149,11 +150,11 @@ func (symptoms) Evidence(c *State) []record.Evidence {
 
 // carriedOverRiskFactors returns the risk factors that a follow-up does not ask about
 // again.
-func (c *State) carriedOverRiskFactors() []record.Evidence {
+func (state *State) carriedOverRiskFactors() []record.Evidence {
 	var evidence []record.Evidence
-	for _, earlier := range c.priorEvidence() {
-		if strings.HasPrefix(earlier.ID, model.RiskFactorPrefix) {
-			evidence = append(evidence, record.Evidence{ID: earlier.ID, ChoiceID: earlier.ChoiceID, Source: record.SourcePredefined})
+	for _, prior := range state.priorEvidence() {
+		if strings.HasPrefix(prior.ID, model.RiskFactorPrefix) {
+			evidence = append(evidence, record.Evidence{ID: prior.ID, ChoiceID: prior.ChoiceID, Source: record.SourcePredefined})
 		}
 	}
 	return evidence

@@ -10,22 +10,22 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/i18n"
 )
 
-// LoadTexts loads the embedded texts of all questions. The error names missing texts and
-// texts that no section uses. Call it once at startup and keep the result.
+// LoadTexts loads the embedded texts of all questions. The error lists missing and unused
+// texts. Call it once at startup and keep the result.
 func LoadTexts() (*i18n.Catalog, error) { return loadTexts(content.Texts) }
 
-func loadTexts(from fs.FS) (*i18n.Catalog, error) {
-	catalog, err := i18n.Load(from, "surveys")
+func loadTexts(files fs.FS) (*i18n.Catalog, error) {
+	catalog, err := i18n.Load(files, "surveys")
 	if err != nil {
 		return nil, err
 	}
 	if err := catalog.RequireIDs(textIDs()); err != nil {
-		return nil, fmt.Errorf("comparing the survey texts to the questions of the sections: %w", err)
+		return nil, fmt.Errorf("validating survey texts: %w", err)
 	}
 	return catalog, nil
 }
 
-// textIDs returns the IDs of the texts that the sections use.
+// textIDs returns the IDs of the texts that sections use.
 func textIDs() (ids []string) {
 	ids = append(ids, pronounsID)
 	for _, s := range registry {
@@ -39,8 +39,8 @@ func textIDs() (ids []string) {
 	return ids
 }
 
-// textID returns the ID of a question's text: addressed to the patient, or about the patient
-// and addressed to someone else.
+// textID returns the ID of a question's text, either addressed to the patient or, in the
+// third person, to someone else about the patient.
 func textID(question string, thirdPerson bool) string {
 	if thirdPerson {
 		return question + ".third_person"

@@ -14,23 +14,23 @@ import (
 
 func mustLoadTexts(t testing.TB) *i18n.Catalog {
 	t.Helper()
-	v, err := LoadTexts()
+	catalog, err := LoadTexts()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return v
+	return catalog
 }
 
 func TestTextsInEveryLanguage(t *testing.T) {
 	t.Parallel()
-	v := mustLoadTexts(t)
-	if n := len(v.Languages()); n != 3 {
+	catalog := mustLoadTexts(t)
+	if n := len(catalog.Languages()); n != 3 {
 		t.Errorf("got texts in %d languages", n)
 	}
 	for language, want := range map[string]string{
 		"en": "en", "en-GB": "en", "en-US": "en-US", "EN-us": "en-US", "de": "de", "de-AT": "de", "pl": "en", "": "en", "english": "en",
 	} {
-		if got := v.Match(language).Tag.String(); got != want {
+		if got := catalog.Match(language).Tag.String(); got != want {
 			t.Errorf("%q: got the texts in %s, want %s", language, got, want)
 		}
 	}
@@ -38,8 +38,8 @@ func TestTextsInEveryLanguage(t *testing.T) {
 
 func TestUSEnglishOverridesOnlyDifferences(t *testing.T) {
 	t.Parallel()
-	v := mustLoadTexts(t)
-	british, american := v.Match("en"), v.Match("en-US")
+	catalog := mustLoadTexts(t)
+	british, american := catalog.Match("en"), catalog.Match("en-US")
 	if got := american.Text(textID(Hospitalizations, false)); got != "Have you ever stayed in the hospital, and if so, what for?" {
 		t.Errorf("in US English: got %q", got)
 	}
@@ -55,7 +55,8 @@ func TestUSEnglishOverridesOnlyDifferences(t *testing.T) {
 	}
 }
 
-// AUTHORING.md: at most twenty words, and one subject per question.
+// TestQuestionTextsAreShort checks the rules of AUTHORING.md: at most twenty words, and one
+// subject per question.
 func TestQuestionTextsAreShort(t *testing.T) {
 	t.Parallel()
 	for _, words := range mustLoadTexts(t).Languages() {
@@ -71,7 +72,7 @@ func TestQuestionTextsAreShort(t *testing.T) {
 				t.Errorf("%s, %s: expected one question: %s", words.Tag, id, text)
 			}
 			if strings.ContainsAny(text, ";{}") {
-				t.Errorf("%s, %s: not plain: %s", words.Tag, id, text)
+				t.Errorf("%s, %s: not plain language: %s", words.Tag, id, text)
 			}
 			if question, ok := strings.CutSuffix(id, ".text"); ok && text == words.Text(textID(question, true)) {
 				t.Errorf("%s, %s: identical in the third person", words.Tag, id)
@@ -80,7 +81,7 @@ func TestQuestionTextsAreShort(t *testing.T) {
 	}
 }
 
-// The sections use exactly these texts.
+// TestLoadTextsRejectsInvalidTexts checks that missing and unused texts are rejected.
 func TestLoadTextsRejectsInvalidTexts(t *testing.T) {
 	t.Parallel()
 	const file = "lang/en/texts/surveys.yaml"

@@ -18,9 +18,9 @@ func (visitReason) Name() string { return VisitReason }
 func (visitReason) Questions() map[string][]string { return map[string][]string{VisitReason: nil} }
 
 // Next implements Section.
-func (visitReason) Next(c *State) (*record.Question, error) {
-	if c.wasAsked(VisitReason) {
+func (visitReason) Next(state *State) (*record.Question, error) {
+	if state.wasAsked(VisitReason) {
 		return nil, nil
 	}
-	return c.newQuestion(VisitReason, VisitReason, record.AnswerText, record.Meta{Required: true, MaxLength: maxVisitReasonLength}), nil
+	return state.newQuestion(VisitReason, VisitReason, record.AnswerText, record.Meta{Required: true, MaxLength: maxVisitReasonLength}), nil
 }

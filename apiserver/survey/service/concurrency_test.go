@@ -14,7 +14,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
 
-// isExpectedConflict reports whether concurrent callers must expect an error.
+// isExpectedConflict reports whether an error is expected under concurrency.
 func isExpectedConflict(err error) bool {
 	_, notCurrent := errors.AsType[*flow.NotCurrentError](err)
 	_, closed := errors.AsType[*flow.ClosedError](err)
@@ -46,21 +46,22 @@ func answerOrChangeFirst(t *testing.T, r *service.Service, id string, first bool
 	return err
 }
 
-// Callers of two replicas that concurrently answer one survey and change answers leave
-// it consistent, with every accepted answer that was not changed since.
+// TestConcurrentAnswersAreSerialized checks that concurrent answers and changes by clients of
+// two replicas leave a survey consistent, with every accepted answer that was not changed
+// since.
 func TestConcurrentAnswersAreSerialized(t *testing.T) {
 	t.Parallel()
 	forEachStorage(t, func(t *testing.T, url string) {
 		dir := writeRelease(t)
 		replicas := []*service.Service{openService(t, url, dir), openService(t, url, dir)}
-		made := createSurvey(t, replicas[0], createPatient(t, replicas[0]), record.TypeIntake)
+		created := createSurvey(t, replicas[0], createPatient(t, replicas[0]), record.TypeIntake)
 		var group sync.WaitGroup
 		var writes atomic.Int64
 		for worker := range 6 {
 			group.Go(func() {
 				r := replicas[worker%2]
 				for range 12 {
-					switch err := answerOrChangeFirst(t, r, made.ID, worker == 0); {
+					switch err := answerOrChangeFirst(t, r, created.ID, worker == 0); {
 					case err == nil:
 						writes.Add(1)
 					case !isExpectedConflict(err):
@@ -70,15 +71,15 @@ func TestConcurrentAnswersAreSerialized(t *testing.T) {
 			})
 		}
 		group.Wait()
-		found, err := replicas[0].Get(t.Context(), portal, made.ID)
+		found, err := replicas[0].Get(t.Context(), portal, created.ID)
 		if err != nil || found.Version != writes.Load()+1 {
-			t.Errorf("%d writes were acknowledged, the survey is at version %d, %v", writes.Load(), found.Version, err)
+			t.Errorf("got %d acknowledged writes, but survey version %d, %v", writes.Load(), found.Version, err)
 		}
 		for range 50 {
-			if err := answerCurrent(replicas[1], made.ID); err != nil {
+			if err := answerCurrent(replicas[1], created.ID); err != nil {
 				t.Fatal(err)
 			}
 		}
-		checkCompleted(t, replicas[0], made.ID)
+		checkCompleted(t, replicas[0], created.ID)
 	})
 }

@@ -19,21 +19,20 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
 
-// childEnvVar configures a child process: a database, a directory of releases, and the
-// IDs of the surveys to answer.
+// childEnvVar configures a child process. It contains a database URL, a directory of
+// releases, and the IDs of the surveys to answer.
 const childEnvVar = "ANAMNESIS_TEST_ANSWERS"
 
-// runChildProcess turns a process started by TestAnswersSurviveProcessKill into one
-// that answers surveys until it is killed, and prints a line for each accepted answer.
-// In any other process it is a no-op.
+// runChildProcess answers surveys until the process is killed, and prints a line for each
+// accepted answer. It does nothing unless TestAnswersSurviveProcessKill started the process.
 func runChildProcess() {
-	told := strings.Fields(os.Getenv(childEnvVar))
-	if len(told) == 0 {
+	arguments := strings.Fields(os.Getenv(childEnvVar))
+	if len(arguments) == 0 {
 		return
 	}
-	r, _, err := newService(told[0], told[1])
+	r, _, err := newService(arguments[0], arguments[1])
 	for err == nil {
-		for _, id := range told[2:] {
+		for _, id := range arguments[2:] {
 			if err = answerCurrent(r, id); err != nil {
 				break
 			}
@@ -43,7 +42,7 @@ func runChildProcess() {
 	os.Exit(1)
 }
 
-// answerCurrent answers the current question of a survey, if any.
+// answerCurrent answers the current question of a survey, if it has one.
 func answerCurrent(r *service.Service, id string) error {
 	step, err := r.Current(context.Background(), portal, id)
 	if err != nil || step == nil {
@@ -57,8 +56,8 @@ func answerCurrent(r *service.Service, id string) error {
 	return nil
 }
 
-// killCount is how often a process is killed per storage: half of the twenty times
-// that CI runs for both.
+// killCount returns how many processes to kill per storage: half of the twenty that CI kills
+// for both.
 func killCount() int {
 	if os.Getenv("ANAMNESIS_SOAK") != "" {
 		return 100
@@ -66,25 +65,25 @@ func killCount() int {
 	return 10
 }
 
-// A process killed while it accepts answers neither loses nor duplicates acknowledged
-// answers, and every survey can be completed.
+// TestAnswersSurviveProcessKill checks that a process killed while accepting answers neither
+// loses nor duplicates acknowledged answers, and that every survey can be completed.
 func TestAnswersSurviveProcessKill(t *testing.T) {
 	t.Parallel()
 	forEachStorage(t, func(t *testing.T, url string) {
 		dir := writeRelease(t)
 		r := openService(t, url, dir)
 		patient := createPatient(t, r)
-		taken := map[string]int{} // by survey
+		accepted := map[string]int{} // by survey
 		for range killCount() {
 			for _, kind := range []record.Type{record.TypeTriage, record.TypeIntake} {
-				taken[createSurvey(t, r, patient, kind).ID] = 0
+				accepted[createSurvey(t, r, patient, kind).ID] = 0
 			}
-			answerUntilKilled(t, url, dir, taken)
-			for id, answers := range taken {
+			answerUntilKilled(t, url, dir, accepted)
+			for id, answers := range accepted {
 				checkConsistent(t, r, id, answers)
 			}
 		}
-		for id := range taken {
+		for id := range accepted {
 			for range 50 {
 				if err := answerCurrent(r, id); err != nil {
 					t.Fatal(err)
@@ -95,16 +94,16 @@ func TestAnswersSurviveProcessKill(t *testing.T) {
 	})
 }
 
-// answerUntilKilled starts a child, kills it at a random moment after some answers,
-// and counts the answers that it reported.
-func answerUntilKilled(t *testing.T, url, dir string, taken map[string]int) {
+// answerUntilKilled starts a child process, kills it at a random moment, and counts the
+// answers that it reported.
+func answerUntilKilled(t *testing.T, url, dir string, accepted map[string]int) {
 	t.Helper()
-	told := []string{url, dir}
-	for id := range taken {
-		told = append(told, id)
+	arguments := []string{url, dir}
+	for id := range accepted {
+		arguments = append(arguments, id)
 	}
 	command := exec.CommandContext(t.Context(), os.Args[0])
-	command.Env = append(os.Environ(), childEnvVar+"="+strings.Join(told, " "))
+	command.Env = append(os.Environ(), childEnvVar+"="+strings.Join(arguments, " "))
 	var failure strings.Builder
 	command.Stderr = &failure
 	output, err := command.StdoutPipe()
@@ -117,7 +116,7 @@ func answerUntilKilled(t *testing.T, url, dir string, taken map[string]int) {
 	answers := 0
 	for lines := bufio.NewScanner(output); lines.Scan(); answers++ {
 		id, _, _ := strings.Cut(lines.Text(), " ")
-		taken[id]++
+		accepted[id]++
 		if answers == 3 {
 			after := rand.N(30 * time.Millisecond)
 			time.AfterFunc(after, func() { _ = command.Process.Kill() }) // the child may have failed earlier
@@ -125,26 +124,26 @@ func answerUntilKilled(t *testing.T, url, dir string, taken map[string]int) {
 	}
 	_ = command.Wait() // always an error: the child was killed
 	if answers < 3 {
-		t.Fatalf("the child gave %d answers: %s", answers, failure.String())
+		t.Fatalf("child process reported %d answers: %s", answers, failure.String())
 	}
 }
 
-// checkConsistent checks that a survey has all accepted answers and at most one more,
-// each question once and in its place, and a matching status.
-func checkConsistent(t *testing.T, r *service.Service, id string, taken int) {
+// checkConsistent checks that a survey contains all accepted answers and at most one more,
+// each question once and at its index, and has a matching status.
+func checkConsistent(t *testing.T, r *service.Service, id string, accepted int) {
 	t.Helper()
-	err := storeOf(r).Transact(t.Context(), func(tx storage.Tx) error {
-		// PostgreSQL may still be committing for the process that was killed, so survey and
-		// steps are read at one moment.
+	err := serviceStore(r).Transact(t.Context(), func(tx storage.Tx) error {
+		// PostgreSQL may still be committing on behalf of the killed process, so the survey
+		// and its steps are read in one snapshot.
 		found, steps, err := tx.GetSurveyWithSteps(t.Context(), id)
 		answered := len(record.AnsweredSteps(steps))
-		if answered < taken || answered > taken+1 || found.Version != int64(answered)+1 {
-			t.Errorf("%d answers were taken, %d are there, at version %d", taken, answered, found.Version)
+		if answered < accepted || answered > accepted+1 || found.Version != int64(answered)+1 {
+			t.Errorf("accepted %d answers, but %d are stored, at version %d", accepted, answered, found.Version)
 		}
 		asked := map[string]bool{}
 		for i, step := range steps {
 			if step.Question.Index != i || asked[step.Question.ID] {
-				t.Errorf("question %s at %d says it is %d", step.Question.ID, i, step.Question.Index)
+				t.Errorf("question %s at position %d has index %d", step.Question.ID, i, step.Question.Index)
 			}
 			asked[step.Question.ID] = true
 		}
@@ -159,9 +158,9 @@ func checkCompleted(t *testing.T, r *service.Service, id string) {
 	t.Helper()
 	found, err := r.Get(t.Context(), portal, id)
 	if err != nil || found.Status != record.StatusCompleted {
-		t.Errorf("the survey is %s, %v", found.Status, err)
+		t.Errorf("got status %s, %v", found.Status, err)
 	}
 	if _, err := r.Assessment(t.Context(), portal, id); err != nil {
-		t.Errorf("what it came to: %v", err)
+		t.Errorf("reading the assessment: %v", err)
 	}
 }

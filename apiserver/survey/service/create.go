@@ -17,8 +17,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 )
 
-// A CreateRequest is a client's request to create a survey. The server sets the ID and
-// the patient in the options; the client names the patient by PatientID.
+// A CreateRequest is a client's request to create a survey. The client identifies the patient
+// by PatientID; the server sets the ID and the patient in the options.
 type CreateRequest struct {
 	flow.CreateOptions
 	PatientID      string
@@ -26,7 +26,7 @@ type CreateRequest struct {
 	AcceptLanguage string // the Accept-Language header
 }
 
-// patientNotFoundError returns the error for a survey of an unknown patient.
+// patientNotFoundError returns the error for a missing or unknown patient ID.
 func patientNotFoundError(id string) error {
 	if id == "" {
 		return &assessment.FieldError{Field: "patient_id", Problem: "missing, expected the id of a patient"}
@@ -35,70 +35,70 @@ func patientNotFoundError(id string) error {
 }
 
 // Create creates a survey and asks its first question.
-func (r *Service) Create(ctx context.Context, by identity.Principal, wanted CreateRequest) (record.Survey, error) {
-	patient, earlier, err := r.loadPatient(ctx, wanted.PatientID, wanted.NeedsPriorEvidence())
+func (s *Service) Create(ctx context.Context, principal identity.Principal, request CreateRequest) (record.Survey, error) {
+	patient, prior, err := s.loadPatient(ctx, request.PatientID, request.NeedsPriorEvidence())
 	if err != nil {
 		return record.Survey{}, err
 	}
-	modelID, err := r.selectModel(wanted.Language, wanted.AcceptLanguage)
+	modelID, err := s.selectModel(request.Language, request.AcceptLanguage)
 	if err != nil {
 		return record.Survey{}, err
 	}
-	w, err := r.envForModel(modelID)
+	env, err := s.envForModel(modelID)
 	if err != nil {
 		return record.Survey{}, err
 	}
-	defer w.release()
-	creation := wanted.CreateOptions
-	creation.ID, creation.Patient, creation.PriorEvidence = uuid.NewString(), patient, flow.FollowUpEvidence(earlier, w.Env)
-	findings := max(len(creation.Evidence), len(creation.PriorEvidence)) // an upper bound
-	made, err := withLimiter(ctx, r, findings, func() (flow.Progress, error) { return flow.Create(creation, r.Now(), w.Env) })
+	defer env.release()
+	options := request.CreateOptions
+	options.ID, options.Patient, options.PriorEvidence = uuid.NewString(), patient, flow.FollowUpEvidence(prior, env.Env)
+	findings := max(len(options.Evidence), len(options.PriorEvidence)) // an upper bound
+	created, err := withLimiter(ctx, s, findings, func() (flow.Progress, error) { return flow.Create(options, s.Now(), env.Env) })
 	if err != nil {
 		return record.Survey{}, err
 	}
-	err = r.Storage.Transact(ctx, func(tx Tx) error {
-		if err := tx.InsertSurvey(ctx, made.Survey); err != nil {
+	err = s.Storage.Transact(ctx, func(tx Tx) error {
+		if err := tx.InsertSurvey(ctx, created.Survey); err != nil {
 			return err
 		}
-		if err := tx.PutSteps(ctx, made.Survey.ID, 0, made.Steps); err != nil {
+		if err := tx.PutSteps(ctx, created.Survey.ID, 0, created.Steps); err != nil {
 			return err
 		}
-		if !made.Survey.NotificationDate.IsZero() {
-			if err := webhook.ScheduleNotification(ctx, tx, made.Survey); err != nil {
+		if !created.Survey.NotificationDate.IsZero() {
+			if err := webhook.ScheduleNotification(ctx, tx, created.Survey); err != nil {
 				return err
 			}
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Create, audit.Survey, made.Survey.ID))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), principal.Actor, audit.Create, audit.Survey, created.Survey.ID))
 	})
 	if errors.Is(err, record.ErrReferenceNotFound) { // the patient was deleted concurrently
-		err = patientNotFoundError(wanted.PatientID)
+		err = patientNotFoundError(request.PatientID)
 	}
-	if err == nil && r.Observer != nil {
-		r.Observer.SurveyStarted(made.Survey.Type)
-		r.Observer.QuestionAsked(made.Steps[0].Question.Section)
+	if err == nil && s.Observer != nil {
+		s.Observer.SurveyStarted(created.Survey.Type)
+		s.Observer.QuestionAsked(created.Steps[0].Question.Section)
 	}
-	return made.Survey, err
+	return created.Survey, err
 }
 
 // loadPatient returns a patient and, if needed, the latest survey that the patient
 // completed.
-func (r *Service) loadPatient(ctx context.Context, patientID string, needsEarlier bool) (patient record.Patient, earlier flow.Progress, err error) {
+func (s *Service) loadPatient(ctx context.Context, patientID string, needsPrior bool) (patient record.Patient, prior flow.Progress, err error) {
 	if !identifier.IsUUID(patientID) {
-		return patient, earlier, patientNotFoundError(patientID)
+		return patient, prior, patientNotFoundError(patientID)
 	}
-	err = r.Storage.View(ctx, func(tx Reader) (err error) {
+	err = s.Storage.View(ctx, func(tx Reader) (err error) {
 		if patient, err = tx.GetPatient(ctx, patientID); errors.Is(err, record.ErrNotFound) {
 			return patientNotFoundError(patientID)
 		} else if err != nil {
 			return err
 		}
-		if !needsEarlier {
+		if !needsPrior {
 			return nil
 		}
-		earlier, err = loadLastCompleted(ctx, tx, patientID)
+		prior, err = loadLastCompleted(ctx, tx, patientID)
 		return err
 	})
-	return patient, earlier, err
+	return patient, prior, err
 }
 
 func loadLastCompleted(ctx context.Context, tx Reader, patientID string) (flow.Progress, error) {

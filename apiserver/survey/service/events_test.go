@@ -21,7 +21,7 @@ import (
 func subscribe(t *testing.T, r *service.Service, kinds ...event.Type) (id string) {
 	t.Helper()
 	webhook := event.Webhook{ID: uuid.NewString(), Settings: event.WebhookSettings{URL: "https://portal.example", Events: kinds}, EncryptedSecrets: []byte{1}, KeyVersion: "g"}
-	err := storeOf(r).Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertWebhook(t.Context(), webhook) })
+	err := serviceStore(r).Transact(t.Context(), func(tx storage.Tx) error { return tx.InsertWebhook(t.Context(), webhook) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func subscribe(t *testing.T, r *service.Service, kinds ...event.Type) (id string
 // checkDeliveries checks the number of events waiting for a receiver.
 func checkDeliveries(t *testing.T, r *service.Service, receiver string, want int64) {
 	t.Helper()
-	waiting, err := storeOf(r).QueueStats(t.Context())
+	waiting, err := serviceStore(r).QueueStats(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,11 +42,12 @@ func checkDeliveries(t *testing.T, r *service.Service, receiver string, want int
 		}
 	}
 	if got != want {
-		t.Errorf("%d events wait for the receiver, want %d", got, want)
+		t.Errorf("got %d queued events for the receiver, want %d", got, want)
 	}
 }
 
-// Whichever call completes a survey publishes the event, once.
+// TestCompletionEmitsOneEvent checks that completing a survey publishes exactly one event,
+// regardless of which call completes it.
 func TestCompletionEmitsOneEvent(t *testing.T) {
 	t.Parallel()
 	forEachStorage(t, func(t *testing.T, url string) {
@@ -72,66 +73,66 @@ func TestCompletionEmitsOneEvent(t *testing.T) {
 	})
 }
 
-// A reminder is sent once, at the last date it was set to, unless the survey is
-// completed by then.
+// TestNotificationIsSentOnce checks that a reminder is sent once, at the date set last,
+// unless the survey is completed by then.
 func TestNotificationIsSentOnce(t *testing.T) {
 	t.Parallel()
 	forEachStorage(t, func(t *testing.T, url string) {
 		r := openService(t, url, writeRelease(t))
 		receiver, patient := subscribe(t, r), createPatient(t, r)
 		clock := now
-		register := &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: storeOf(r)}, Now: func() time.Time { return clock }}
+		webhooks := &webhook.Service{Storage: storage.Scope[webhook.Reader, webhook.Tx]{Store: serviceStore(r)}, Now: func() time.Time { return clock }}
 		early, late := now.Add(time.Hour), now.Add(2*time.Hour)
-		made := func(notification, expiration time.Time) record.Survey {
+		created := func(notification, expiration time.Time) record.Survey {
 			t.Helper()
-			made, err := r.Create(t.Context(), portal, service.CreateRequest{PatientID: patient.ID, CreateOptions: flow.CreateOptions{
+			created, err := r.Create(t.Context(), portal, service.CreateRequest{PatientID: patient.ID, CreateOptions: flow.CreateOptions{
 				Type: "intake", NotificationDate: notification, ExpirationDate: expiration,
 			}})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return made
+			return created
 		}
-		move := func(id string, to time.Time) {
+		reschedule := func(id string, to time.Time) {
 			t.Helper()
 			if _, err := r.Update(t.Context(), portal, id, service.UpdateRequest{Patch: flow.Patch{NotificationDate: &to}}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		fall := func(id string, at time.Time, want int64) {
+		notifyAt := func(id string, at time.Time, want int64) {
 			t.Helper()
 			clock = at
-			if err := register.PublishNotification(t.Context(), outbox.Notification{SurveyID: id, DueAt: at}); err != nil {
+			if err := webhooks.PublishNotification(t.Context(), outbox.Notification{SurveyID: id, DueAt: at}); err != nil {
 				t.Fatal(err)
 			}
 			checkDeliveries(t, r, receiver, want)
 		}
-		moved := made(early, time.Time{})
-		move(moved.ID, late)
-		fall(moved.ID, early, 0)
-		fall(moved.ID, late, 1)
-		fall(moved.ID, late, 1) // delivered, but the server was killed before recording it
+		transition := created(early, time.Time{})
+		reschedule(transition.ID, late)
+		notifyAt(transition.ID, early, 0)
+		notifyAt(transition.ID, late, 1)
+		notifyAt(transition.ID, late, 1) // delivered, but the server was killed before recording the delivery
 
-		cancelled := made(early, time.Time{})
-		move(cancelled.ID, time.Time{})
-		fall(cancelled.ID, early, 1)
+		cancelled := created(early, time.Time{})
+		reschedule(cancelled.ID, time.Time{})
+		notifyAt(cancelled.ID, early, 1)
 
-		expired := made(late, early)
-		fall(expired.ID, late, 1)
+		expired := created(late, early)
+		notifyAt(expired.ID, late, 1)
 
-		deleted := made(early, time.Time{})
+		deleted := created(early, time.Time{})
 		if err := r.Delete(t.Context(), portal, deleted.ID); err != nil {
 			t.Fatal(err)
 		}
-		fall(deleted.ID, early, 1)
+		notifyAt(deleted.ID, early, 1)
 
-		completed := made(early, time.Time{})
+		completed := created(early, time.Time{})
 		for range 50 {
 			if err := answerCurrent(r, completed.ID); err != nil {
 				t.Fatal(err)
 			}
 		}
 		checkDeliveries(t, r, receiver, 2) // for its completion
-		fall(completed.ID, early, 2)
+		notifyAt(completed.ID, early, 2)
 	})
 }

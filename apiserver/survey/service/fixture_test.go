@@ -40,13 +40,13 @@ var (
 // forEachStorage runs a test on an empty database of each kind.
 func forEachStorage(t *testing.T, test func(t *testing.T, url string)) {
 	t.Helper()
-	for name, fresh := range map[string]func(testing.TB) string{
+	for name, newURL := range map[string]func(testing.TB) string{
 		"embedded":   func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "anamnesis.db") },
 		"PostgreSQL": func(t testing.TB) string { return postgrestest.NewDatabase(t) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			test(t, fresh(t))
+			test(t, newURL(t))
 		})
 	}
 }
@@ -99,7 +99,7 @@ func openService(t *testing.T, url, dir string) *service.Service {
 }
 
 // storeOf returns the store of a service.
-func storeOf(r *service.Service) storage.Store {
+func serviceStore(r *service.Service) storage.Store {
 	return r.Storage.(storage.Scope[service.Reader, service.Tx]).Store.(storage.Store) //nolint:forcetypeassert // set by newService
 }
 
@@ -108,7 +108,7 @@ func createPatient(t *testing.T, r *service.Service) record.Patient {
 	t.Helper()
 	user := record.EncryptedUser{ID: uuid.NewString(), EncryptedContact: []byte{1}, KeyVersion: "g", CreatedAt: now}
 	patient := record.Patient{ID: uuid.NewString(), UserID: user.ID, CreatedAt: now}
-	err := storeOf(r).Transact(t.Context(), func(tx storage.Tx) error {
+	err := serviceStore(r).Transact(t.Context(), func(tx storage.Tx) error {
 		if err := tx.InsertUser(t.Context(), user, nil); err != nil {
 			return err
 		}
@@ -123,11 +123,11 @@ func createPatient(t *testing.T, r *service.Service) record.Patient {
 // createSurvey creates a survey for a patient.
 func createSurvey(t *testing.T, r *service.Service, patient record.Patient, kind record.Type) record.Survey {
 	t.Helper()
-	made, err := r.Create(t.Context(), portal, service.CreateRequest{PatientID: patient.ID, CreateOptions: flow.CreateOptions{Type: string(kind)}})
+	created, err := r.Create(t.Context(), portal, service.CreateRequest{PatientID: patient.ID, CreateOptions: flow.CreateOptions{Type: string(kind)}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return made
+	return created
 }
 
 // validAnswer returns a valid answer to a question.

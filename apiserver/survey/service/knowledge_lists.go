@@ -10,7 +10,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// A ListQuery selects entries of a knowledge list and their language.
+// A ListQuery selects entries of a knowledge list and the language of their names.
 type ListQuery struct {
 	List           search.List
 	Phrase         string // if empty, all entries
@@ -21,24 +21,24 @@ type ListQuery struct {
 }
 
 // SearchItems returns a page of a knowledge list and the total number of matches.
-func (r *Service) SearchItems(q ListQuery, page record.Page) (items []record.Item, total int64, err error) {
-	modelID, err := r.selectModel(q.Language, q.AcceptLanguage)
+func (s *Service) SearchItems(q ListQuery, page record.Page) (items []record.Item, total int64, err error) {
+	modelID, err := s.selectModel(q.Language, q.AcceptLanguage)
 	if err != nil {
 		return nil, 0, err
 	}
-	lease, err := r.Models.Acquire(modelID)
+	lease, err := s.Models.Acquire(modelID)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer lease.Done()
-	wanted := search.ListQuery{List: q.List, Phrase: q.Phrase}
+	query := search.ListQuery{List: q.List, Phrase: q.Phrase}
 	if sex, err := model.ParseSex(q.Sex); err == nil {
-		wanted.Sex = &sex
+		query.Sex = &sex
 	}
 	if q.Age.Known() {
-		wanted.AgeMonths = new(q.Age.Months())
+		query.AgeMonths = new(q.Age.Months())
 	}
-	found := search.Items(lease.Release(), wanted)
+	found := search.Items(lease.Release(), query)
 	for _, item := range record.Slice(found, page) {
 		items = append(items, record.Item{ID: item.ID, Name: strings.Clone(item.Name)}) // cloned because the release may be unmapped
 	}

@@ -13,89 +13,88 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 )
 
-// PatientReport is the result of a completed survey, for the patient to read.
+// PatientReport is the result of a completed survey as shown to the patient.
 type PatientReport struct {
 	record.Summary
-	// Assessment is nil if the survey asks for no symptoms. Conditions are omitted if the
-	// tenant hides them; urgency and advice are always included.
+	// Assessment is nil if the survey asked for no symptoms. Conditions are omitted if the
+	// tenant hides them; the urgency and the advice are always included.
 	Assessment *record.Assessment
-	// Hidden reports that conditions are omitted.
+	// Hidden reports whether conditions are omitted.
 	Hidden bool
-	// Sex, female or male, and Age are the patient's, as far as known.
+	// Sex (female or male) and Age of the patient, if known.
 	Sex string
 	Age record.Age
-	// Crisis reports that the report should name a crisis line, as flow.InCrisis
-	// determines.
+	// Crisis reports whether to show a crisis helpline, as determined by flow.InCrisis.
 	Crisis bool
 }
 
 // PatientReport returns the report of a survey, or ErrNotCompleted.
-func (r *Service) PatientReport(ctx context.Context, by identity.Principal, id string) (PatientReport, error) {
-	p, assessment, err := r.loadCompleted(ctx, by, id)
+func (s *Service) PatientReport(ctx context.Context, principal identity.Principal, id string) (PatientReport, error) {
+	p, assessment, err := s.loadCompleted(ctx, principal, id)
 	if err != nil {
 		return PatientReport{}, err
 	}
-	w, err := r.envForSurvey(&p.Survey)
+	env, err := s.envForSurvey(&p.Survey)
 	if err != nil {
 		return PatientReport{}, err
 	}
-	defer w.release()
-	return newPatientReport(p, assessment, w), nil
+	defer env.release()
+	return newPatientReport(p, assessment, env), nil
 }
 
-// newPatientReport returns the report of a survey, without conditions if they are
-// hidden.
-func newPatientReport(p flow.Progress, assessment *record.Assessment, w leasedEnv) PatientReport {
-	advice := PatientReport{
+// newPatientReport returns the report of a survey. It omits conditions if the tenant hides
+// them.
+func newPatientReport(p flow.Progress, assessment *record.Assessment, env leasedEnv) PatientReport {
+	report := PatientReport{
 		Summary: record.Summarize(p.Survey, p.Steps), Assessment: assessment,
-		Hidden: !w.Features.PatientResults, Crisis: flow.InCrisis(p, w.Env),
+		Hidden: !env.Features.PatientResults, Crisis: flow.InCrisis(p, env.Env),
 	}
-	advice.Sex, advice.Age = flow.Demographics(p, w.Env)
-	if advice.Hidden && assessment != nil {
+	report.Sex, report.Age = flow.Demographics(p, env.Env)
+	if report.Hidden && assessment != nil {
 		shown := *assessment
 		shown.Conditions = nil
-		advice.Assessment = &shown
+		report.Assessment = &shown
 	}
-	return advice
+	return report
 }
 
-// Article returns the article about a condition in the report of a survey, and the
-// report. It returns record.ErrNotFound if there is no such article or the report
-// does not show the condition.
-func (r *Service) Article(ctx context.Context, by identity.Principal, id, conditionID string) (record.Article, PatientReport, error) {
-	p, assessment, err := r.loadCompleted(ctx, by, id)
+// Article returns the article on a condition in the report of a survey, and the report. It
+// returns record.ErrNotFound if the article does not exist or the report does not show the
+// condition.
+func (s *Service) Article(ctx context.Context, principal identity.Principal, id, conditionID string) (record.Article, PatientReport, error) {
+	p, assessment, err := s.loadCompleted(ctx, principal, id)
 	if err != nil {
 		return record.Article{}, PatientReport{}, err
 	}
-	w, err := r.envForSurvey(&p.Survey)
+	env, err := s.envForSurvey(&p.Survey)
 	if err != nil {
 		return record.Article{}, PatientReport{}, err
 	}
-	defer w.release()
-	advice := newPatientReport(p, assessment, w)
-	condition, known := w.Release.ConditionByID(conditionID)
-	if !advice.showsCondition(conditionID) || !known || w.Release.Conditions[condition].Article == model.None {
+	defer env.release()
+	report := newPatientReport(p, assessment, env)
+	condition, known := env.Release.ConditionByID(conditionID)
+	if !report.showsCondition(conditionID) || !known || env.Release.Conditions[condition].Article == model.None {
 		return record.Article{}, PatientReport{}, record.ErrNotFound
 	}
-	return newArticle(w.Release, &w.Release.Articles[w.Release.Conditions[condition].Article]), advice, nil
+	return newArticle(env.Release, &env.Release.Articles[env.Release.Conditions[condition].Article]), report, nil
 }
 
 // showsCondition reports whether the report shows a condition to the patient.
-func (a *PatientReport) showsCondition(conditionID string) bool {
-	return a.Assessment != nil && slices.ContainsFunc(a.Assessment.Conditions, func(c record.RankedCondition) bool {
+func (r *PatientReport) showsCondition(conditionID string) bool {
+	return r.Assessment != nil && slices.ContainsFunc(r.Assessment.Conditions, func(c record.RankedCondition) bool {
 		return c.ID == conditionID
 	})
 }
 
 // newArticle copies an article, because the copy outlives the lease of its release.
 func newArticle(r *model.Release, article *model.Article) record.Article {
-	described := record.Article{Title: plainText(r, article.Title)}
+	result := record.Article{Title: plainText(r, article.Title)}
 	for _, section := range model.Slice(r.ArticleSections, article.Sections) {
-		described.Sections = append(described.Sections, record.ArticleSection{
+		result.Sections = append(result.Sections, record.ArticleSection{
 			Name: section.Name.String(), Title: plainText(r, section.Title), Content: newArticleNodes(r, section.Content),
 		})
 	}
-	return described
+	return result
 }
 
 // plainText returns the text of a node and its children.

@@ -23,8 +23,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/surveytest"
 )
 
-// newServiceWithArticles returns a service over a release with articles about c_1 and
-// c_3, which shows or hides results from patients.
+// newServiceWithArticles returns a service over a release with articles on c_1 and c_3, and a
+// function that shows or hides results for patients.
 func newServiceWithArticles(t *testing.T) (r *service.Service, show func(bool)) {
 	t.Helper()
 	draft, dir := surveytest.NewReleaseBuilder(), t.TempDir()
@@ -49,56 +49,56 @@ func createWoman(t *testing.T, r *service.Service) (record.Patient, identity.Pri
 	t.Helper()
 	patient := createPatient(t, r)
 	patient.Sex, patient.Age = "female", record.Age{Value: 34, Unit: assessment.Year}
-	if err := storeOf(r).Transact(t.Context(), func(tx storage.Tx) error { return tx.UpdatePatient(t.Context(), patient) }); err != nil {
+	if err := serviceStore(r).Transact(t.Context(), func(tx storage.Tx) error { return tx.UpdatePatient(t.Context(), patient) }); err != nil {
 		t.Fatal(err)
 	}
 	return patient, identity.Principal{Actor: audit.Actor{UserID: patient.UserID}}
 }
 
 // completeSurvey creates a survey and answers all questions.
-func completeSurvey(t *testing.T, r *service.Service, patient record.Patient, by identity.Principal, sections ...string) record.Survey {
+func completeSurvey(t *testing.T, r *service.Service, patient record.Patient, principal identity.Principal, sections ...string) record.Survey {
 	t.Helper()
-	made, err := r.Create(t.Context(), portal, service.CreateRequest{PatientID: patient.ID, CreateOptions: flow.CreateOptions{Type: "triage", Sections: sections}})
+	created, err := r.Create(t.Context(), portal, service.CreateRequest{PatientID: patient.ID, CreateOptions: flow.CreateOptions{Type: "triage", Sections: sections}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for {
-		step, err := r.Current(t.Context(), by, made.ID)
+		step, err := r.Current(t.Context(), principal, created.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if step == nil {
-			return made
+			return created
 		}
-		if _, err := r.Answer(t.Context(), by, made.ID, flow.Submission{Answer: validAnswer(&step.Question)}); err != nil {
+		if _, err := r.Answer(t.Context(), principal, created.ID, flow.Submission{Answer: validAnswer(&step.Question)}); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// A tenant can hide conditions and their articles. The triage level stays visible, and
-// the stored result stays complete.
+// TestPatientReportHidesConditions checks that a tenant can hide conditions and their
+// articles, while the triage level stays visible and the stored result stays complete.
 func TestPatientReportHidesConditions(t *testing.T) {
 	t.Parallel()
 	r, show := newServiceWithArticles(t)
 	patient, user := createWoman(t, r)
-	made := completeSurvey(t, r, patient, user, "symptoms", "dynamic")
-	shown, err := r.PatientReport(t.Context(), user, made.ID)
+	created := completeSurvey(t, r, patient, user, "symptoms", "dynamic")
+	shown, err := r.PatientReport(t.Context(), user, created.ID)
 	if err != nil || shown.Hidden || len(shown.Assessment.Conditions) == 0 || len(shown.Questions) < 2 {
 		t.Fatalf("got %+v, %v", shown, err)
 	}
 	show(false)
-	hidden, err := r.PatientReport(t.Context(), user, made.ID)
+	hidden, err := r.PatientReport(t.Context(), user, created.ID)
 	if err != nil || !hidden.Hidden || hidden.Assessment.Conditions != nil {
 		t.Fatalf("got %+v, %v", hidden, err)
 	}
 	hidden.Hidden, hidden.Assessment.Conditions = false, shown.Assessment.Conditions
 	if diff := cmp.Diff(shown, hidden); diff != "" {
-		t.Errorf("more than the conditions is hidden:\n%s", diff)
+		t.Errorf("report differs in more than the conditions:\n%s", diff)
 	}
 	show(true)
-	if again, err := r.PatientReport(t.Context(), user, made.ID); err != nil || !cmp.Equal(again, shown) {
-		t.Errorf("shown again: %v\n%s", err, cmp.Diff(shown, again))
+	if again, err := r.PatientReport(t.Context(), user, created.ID); err != nil || !cmp.Equal(again, shown) {
+		t.Errorf("after showing conditions again: %v\n%s", err, cmp.Diff(shown, again))
 	}
 }
 
@@ -106,15 +106,15 @@ func TestArticle(t *testing.T) {
 	t.Parallel()
 	r, show := newServiceWithArticles(t)
 	patient, user := createWoman(t, r)
-	made := completeSurvey(t, r, patient, user, "symptoms", "dynamic")
-	got, advice, err := r.Article(t.Context(), user, made.ID, "c_1")
+	created := completeSurvey(t, r, patient, user, "symptoms", "dynamic")
+	got, report, err := r.Article(t.Context(), user, created.ID, "c_1")
 	text := func(words string) []record.ArticleNode { return []record.ArticleNode{{Type: "text", Text: words}} }
 	want := record.Article{Title: "About c_1", Sections: []record.ArticleSection{{Name: "summary", Title: "In short", Content: []record.ArticleNode{
 		{Type: "paragraph", Children: append(text("It passes. "), record.ArticleNode{Type: "link", Text: "https://example.org", Children: text("A book")})},
 		{Type: "unordered-list", Children: []record.ArticleNode{{Type: "list-item", Children: text("rest")}}},
 	}}}}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" || advice.Survey.ID != made.ID || advice.Assessment == nil {
-		t.Errorf("%v, of %+v (-want +got):\n%s", err, advice, diff)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" || report.Survey.ID != created.ID || report.Assessment == nil {
+		t.Errorf("%v, report %+v (-want +got):\n%s", err, report, diff)
 	}
 	_, other := createWoman(t, r)
 	for name, test := range map[string]struct {
@@ -123,104 +123,105 @@ func TestArticle(t *testing.T) {
 	}{
 		"of nothing to read": {user, "c_2"}, "not of the result": {user, "c_99"}, "of another user": {other, "c_1"},
 	} {
-		if got, _, err := r.Article(t.Context(), test.by, made.ID, test.condition); !errors.Is(err, record.ErrNotFound) {
+		if got, _, err := r.Article(t.Context(), test.by, created.ID, test.condition); !errors.Is(err, record.ErrNotFound) {
 			t.Errorf("%s: got %+v, %v", name, got, err)
 		}
 	}
 	show(false)
-	if got, _, err := r.Article(t.Context(), user, made.ID, "c_1"); !errors.Is(err, record.ErrNotFound) {
-		t.Errorf("where conditions are hidden: got %+v, %v", got, err)
+	if got, _, err := r.Article(t.Context(), user, created.ID, "c_1"); !errors.Is(err, record.ErrNotFound) {
+		t.Errorf("with hidden conditions: got %+v, %v", got, err)
 	}
 }
 
-// There is no report before the survey is completed, and no conditions if no symptoms
-// were asked about.
+// TestPatientReportErrors checks that the report is unavailable before the survey is
+// completed, and contains no conditions if the survey asked for no symptoms.
 func TestPatientReportErrors(t *testing.T) {
 	t.Parallel()
 	r, _ := newServiceWithArticles(t)
 	patient, user := createWoman(t, r)
-	begun := createSurvey(t, r, patient, record.TypeTriage)
-	if _, err := r.PatientReport(t.Context(), user, begun.ID); !errors.Is(err, service.ErrNotCompleted) {
-		t.Errorf("before the end: %v", err)
+	started := createSurvey(t, r, patient, record.TypeTriage)
+	if _, err := r.PatientReport(t.Context(), user, started.ID); !errors.Is(err, service.ErrNotCompleted) {
+		t.Errorf("before completion: got %v", err)
 	}
-	if _, _, err := r.Article(t.Context(), user, begun.ID, "c_1"); !errors.Is(err, service.ErrNotCompleted) {
-		t.Errorf("before the end: %v", err)
+	if _, _, err := r.Article(t.Context(), user, started.ID, "c_1"); !errors.Is(err, service.ErrNotCompleted) {
+		t.Errorf("before completion: got %v", err)
 	}
-	made := completeSurvey(t, r, patient, user, "allergies", "notes")
-	advice, err := r.PatientReport(t.Context(), user, made.ID)
-	if err != nil || advice.Assessment != nil || len(advice.Questions) != 2 {
-		t.Errorf("got %+v, %v", advice, err)
+	created := completeSurvey(t, r, patient, user, "allergies", "notes")
+	report, err := r.PatientReport(t.Context(), user, created.ID)
+	if err != nil || report.Assessment != nil || len(report.Questions) != 2 {
+		t.Errorf("got %+v, %v", report, err)
 	}
-	if _, _, err := r.Article(t.Context(), user, made.ID, "c_1"); !errors.Is(err, record.ErrNotFound) {
-		t.Errorf("without an assessment: %v", err)
+	if _, _, err := r.Article(t.Context(), user, created.ID, "c_1"); !errors.Is(err, record.ErrNotFound) {
+		t.Errorf("without an assessment: got %v", err)
 	}
 }
 
-// If a tenant hides conditions, the explanation of a question names none to end users,
-// but all to applications.
+// TestExplainHidesConditionsFromUsers checks that, if a tenant hides conditions, the
+// explanation of a question reveals none to end users, but all to applications.
 func TestExplainHidesConditionsFromUsers(t *testing.T) {
 	t.Parallel()
 	r, show := newServiceWithArticles(t)
 	patient, user := createWoman(t, r)
-	made, err := r.Create(t.Context(), portal, service.CreateRequest{PatientID: patient.ID, CreateOptions: flow.CreateOptions{Type: "triage", Sections: []string{"symptoms", "dynamic"}}})
+	created, err := r.Create(t.Context(), portal, service.CreateRequest{PatientID: patient.ID, CreateOptions: flow.CreateOptions{Type: "triage", Sections: []string{"symptoms", "dynamic"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := 0
-	for step, err := r.Current(t.Context(), user, made.ID); step != nil; step, err = r.Current(t.Context(), user, made.ID) {
+	reasonsWithConditions := 0
+	for step, err := r.Current(t.Context(), user, created.ID); step != nil; step, err = r.Current(t.Context(), user, created.ID) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		show(true)
-		shown, err := r.Explain(t.Context(), user, made.ID)
+		shown, err := r.Explain(t.Context(), user, created.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		named += len(shown.Reason.Conditions)
+		reasonsWithConditions += len(shown.Reason.Conditions)
 		show(false)
-		hidden, err := r.Explain(t.Context(), user, made.ID)
-		ours, oursErr := r.Explain(t.Context(), portal, made.ID)
-		if errors.Join(err, oursErr) != nil || hidden.Reason.Conditions != nil || !cmp.Equal(ours.Reason, shown.Reason) || hidden.Reason.Type != shown.Reason.Type {
-			t.Errorf("shown %+v, hidden %+v, to the application %+v, %v", shown, hidden, ours, errors.Join(err, oursErr))
+		hidden, err := r.Explain(t.Context(), user, created.ID)
+		appView, appErr := r.Explain(t.Context(), portal, created.ID)
+		if errors.Join(err, appErr) != nil || hidden.Reason.Conditions != nil || !cmp.Equal(appView.Reason, shown.Reason) || hidden.Reason.Type != shown.Reason.Type {
+			t.Errorf("got view %+v, with hidden conditions %+v, as application %+v, %v", shown, hidden, appView, errors.Join(err, appErr))
 		}
-		if _, err := r.Answer(t.Context(), user, made.ID, flow.Submission{Answer: validAnswer(&step.Question)}); err != nil {
+		if _, err := r.Answer(t.Context(), user, created.ID, flow.Submission{Answer: validAnswer(&step.Question)}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if named == 0 {
-		t.Error("no reason names a condition")
+	if reasonsWithConditions == 0 {
+		t.Error("want at least one reason with conditions")
 	}
-	if why, err := r.Explain(t.Context(), user, made.ID); why.HasReason || err != nil || !cmp.Equal(why.Reason, flow.Reason{}) {
-		t.Errorf("after the end: %+v, %v", why.Reason, err)
+	if explained, err := r.Explain(t.Context(), user, created.ID); explained.HasReason || err != nil || !cmp.Equal(explained.Reason, flow.Reason{}) {
+		t.Errorf("after completion: got reason %+v, %v", explained.Reason, err)
 	}
 }
 
-// A survey is visible to its own user only.
+// TestViewIsLimitedToOwner checks that only the owner of a survey can view it.
 func TestViewIsLimitedToOwner(t *testing.T) {
 	t.Parallel()
 	r, _ := newServiceWithArticles(t)
 	patient, user := createWoman(t, r)
-	made := createSurvey(t, r, patient, record.TypeTriage)
-	sight, err := r.View(t.Context(), user, made.ID)
-	if err != nil || len(sight.Steps) != 1 || sight.Age != patient.Age || sight.Emergency != "" {
-		t.Fatalf("got %+v, %v", sight, err)
+	created := createSurvey(t, r, patient, record.TypeTriage)
+	view, err := r.View(t.Context(), user, created.ID)
+	if err != nil || len(view.Steps) != 1 || view.Age != patient.Age || view.Emergency != "" {
+		t.Fatalf("got %+v, %v", view, err)
 	}
-	if _, err := r.Answer(t.Context(), user, made.ID, flow.Submission{Answer: json.RawMessage(`[{"id": "s_5"}]`)}); err != nil {
+	if _, err := r.Answer(t.Context(), user, created.ID, flow.Submission{Answer: json.RawMessage(`[{"id": "s_5"}]`)}); err != nil {
 		t.Fatal(err)
 	}
-	if sight, err = r.View(t.Context(), user, made.ID); err != nil || sight.Emergency != "emergency" || !sight.IsNewEmergency {
-		t.Errorf("after an emergency: %+v, %v", sight, err)
+	if view, err = r.View(t.Context(), user, created.ID); err != nil || view.Emergency != "emergency" || !view.IsNewEmergency {
+		t.Errorf("after an emergency: got %+v, %v", view, err)
 	}
 	_, other := createWoman(t, r)
-	if _, err := r.View(t.Context(), other, made.ID); !errors.Is(err, record.ErrNotFound) {
-		t.Errorf("another user: %v", err)
+	if _, err := r.View(t.Context(), other, created.ID); !errors.Is(err, record.ErrNotFound) {
+		t.Errorf("as another user: got %v", err)
 	}
-	if _, err := r.Explain(t.Context(), other, made.ID); !errors.Is(err, record.ErrNotFound) {
-		t.Errorf("another user: %v", err)
+	if _, err := r.Explain(t.Context(), other, created.ID); !errors.Is(err, record.ErrNotFound) {
+		t.Errorf("as another user: got %v", err)
 	}
 }
 
-// Names come from the list as filtered for the patient, in the order of the IDs.
+// TestItemsByIDKeepsOrder checks that items are returned in the order of the IDs, with names
+// from the list as filtered for the patient.
 func TestItemsByIDKeepsOrder(t *testing.T) {
 	t.Parallel()
 	r, _ := newServiceWithArticles(t)
@@ -230,12 +231,12 @@ func TestItemsByIDKeepsOrder(t *testing.T) {
 		t.Errorf("got %v, %v, want %v", got, err, want)
 	}
 	if _, err := r.ParseText(list, string(make([]byte, section.MaxFreeTextLength))); err != nil {
-		t.Errorf("the longest words: %v", err)
+		t.Errorf("text of maximum length: %v", err)
 	}
 	if _, err := r.ParseText(list, "\xff\xfe"); err != nil {
-		t.Errorf("what is no UTF-8: %v", err)
+		t.Errorf("invalid UTF-8: got %v", err)
 	}
 	if _, err := r.ParseText(list, string(make([]byte, section.MaxFreeTextLength+1))); err == nil || err.Error() != "words: expected at most 2048 characters, got 2049" {
-		t.Errorf("too many words: %v", err)
+		t.Errorf("text above the maximum length: got %v", err)
 	}
 }

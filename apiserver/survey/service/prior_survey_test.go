@@ -35,19 +35,20 @@ func (tx countingReader) GetLastCompletedSurvey(ctx context.Context, patientID s
 	return tx.Reader.GetLastCompletedSurvey(ctx, patientID)
 }
 
-// Only a follow-up created without evidence reads the patient's prior survey.
+// TestPriorSurveyIsReadOnlyWhenNeeded checks that only follow-ups created without evidence
+// read the patient's prior survey.
 func TestPriorSurveyIsReadOnlyWhenNeeded(t *testing.T) {
 	t.Parallel()
 	forEachStorage(t, func(t *testing.T, url string) {
-		r, looks := openService(t, url, writeRelease(t)), &atomic.Int64{}
+		r, reads := openService(t, url, writeRelease(t)), &atomic.Int64{}
 		patient := createPatient(t, r)
 		patient.Sex, patient.Age = "female", record.Age{Value: 34, Unit: assessment.Year}
-		if err := storeOf(r).Transact(t.Context(), func(tx storage.Tx) error { return tx.UpdatePatient(t.Context(), patient) }); err != nil {
+		if err := serviceStore(r).Transact(t.Context(), func(tx storage.Tx) error { return tx.UpdatePatient(t.Context(), patient) }); err != nil {
 			t.Fatal(err)
 		}
-		r.Storage = countingStorage{r.Storage, looks}
+		r.Storage = countingStorage{r.Storage, reads}
 		evidence := []assessment.Evidence{{ID: "s_1", Choice: "present", Source: record.SourceInitial}}
-		made := map[string]record.Survey{}
+		created := map[string]record.Survey{}
 		for _, test := range []struct {
 			name   string
 			wanted flow.CreateOptions
@@ -57,12 +58,12 @@ func TestPriorSurveyIsReadOnlyWhenNeeded(t *testing.T) {
 			{"follow-up", flow.CreateOptions{Type: "follow-up"}, 1},
 			{"follow-up of evidence", flow.CreateOptions{Type: "follow_up", Evidence: evidence}, 0},
 		} {
-			looks.Store(0)
-			one, err := r.Create(t.Context(), portal, service.CreateRequest{PatientID: patient.ID, CreateOptions: test.wanted})
-			if err != nil || looks.Load() != test.looks {
-				t.Errorf("creating a %s looked back %d times, want %d; %v", test.name, looks.Load(), test.looks, err)
+			reads.Store(0)
+			survey, err := r.Create(t.Context(), portal, service.CreateRequest{PatientID: patient.ID, CreateOptions: test.wanted})
+			if err != nil || reads.Load() != test.looks {
+				t.Errorf("creating a %s read the prior survey %d times, want %d; %v", test.name, reads.Load(), test.looks, err)
 			}
-			made[test.name] = one
+			created[test.name] = survey
 		}
 		for _, test := range []struct {
 			survey, name string
@@ -77,10 +78,10 @@ func TestPriorSurveyIsReadOnlyWhenNeeded(t *testing.T) {
 			{"follow-up of evidence", "the evidence away", flow.Patch{Evidence: []assessment.Evidence{}}, 1},
 			{"triage", "the type", flow.Patch{Type: new("follow-up")}, 1},
 		} {
-			looks.Store(0)
-			_, err := r.Update(t.Context(), portal, made[test.survey].ID, service.UpdateRequest{Patch: test.patch})
-			if err != nil || looks.Load() != test.looks {
-				t.Errorf("changing %s of a %s looked back %d times, want %d; %v", test.name, test.survey, looks.Load(), test.looks, err)
+			reads.Store(0)
+			_, err := r.Update(t.Context(), portal, created[test.survey].ID, service.UpdateRequest{Patch: test.patch})
+			if err != nil || reads.Load() != test.looks {
+				t.Errorf("changing %s of a %s read the prior survey %d times, want %d; %v", test.name, test.survey, reads.Load(), test.looks, err)
 			}
 		}
 	})

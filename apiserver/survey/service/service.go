@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package service is the survey service. It loads a survey with its steps, has package
-// flow compute the next step outside any transaction, and writes the result in a
-// transaction that succeeds only if the survey is unchanged since it was read. It
-// enforces the rules of package access on each survey and writes the audit record in the same
-// transaction as the action. Package section decides what a survey asks. SQL and HTTP
-// do not belong here.
+// Package service is the survey service. It loads a survey with its steps, calls package flow
+// to compute the next step outside any transaction, and writes the result in a transaction
+// that succeeds only if the survey has not changed in the meantime. It enforces the rules of
+// package access and writes each audit record in the transaction of the audited action.
+// Package section decides what a survey asks. SQL and HTTP do not belong here.
 package service
 
 import (
@@ -25,9 +24,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
 
-// Service manages the surveys of an instance. All fields but the last two are
-// required. For an unknown ID, or one that the end user may not see, its methods
-// return record.ErrNotFound. Errors of package flow are returned unchanged.
+// Service manages the surveys of an instance. All fields except LimiterFor and Observer are
+// required. Methods return record.ErrNotFound for surveys that do not exist or that the end
+// user may not see. Errors of package flow are returned unchanged.
 type Service struct {
 	Storage  Storage
 	Models   Models
@@ -44,8 +43,8 @@ type Service struct {
 
 // A Limiter limits concurrent computations. *limiter.Limiter implements it.
 type Limiter interface {
-	// Acquire waits for a slot, which the caller must Release. It returns an error if the
-	// caller has to retry later.
+	// Acquire waits for a slot, which the caller must Release. An error means that the caller
+	// has to retry later.
 	Acquire(ctx context.Context) error
 	Release()
 }
@@ -54,7 +53,7 @@ type Limiter interface {
 type Observer interface {
 	// SurveyStarted is called for each new survey.
 	SurveyStarted(kind record.Type)
-	// QuestionAsked is called for each question put to a patient, with its section.
+	// QuestionAsked is called for each question that a patient is asked, with its section.
 	QuestionAsked(section string)
 	// QuestionAnswered is called for each stored answer, with its section and the time
 	// since the question was asked. The time is zero for a changed answer or if it is
@@ -65,39 +64,39 @@ type Observer interface {
 }
 
 // Get returns the survey with an ID.
-func (r *Service) Get(ctx context.Context, by identity.Principal, id string) (record.Survey, error) {
-	var found record.Survey
-	err := r.Storage.Transact(ctx, func(tx Tx) (err error) {
-		if found, err = getVisible(ctx, tx, by, id); err != nil {
+func (s *Service) Get(ctx context.Context, principal identity.Principal, id string) (record.Survey, error) {
+	var survey record.Survey
+	err := s.Storage.Transact(ctx, func(tx Tx) (err error) {
+		if survey, err = getVisible(ctx, tx, principal, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.Survey, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), principal.Actor, audit.Read, audit.Survey, id))
 	})
-	return found, err
+	return survey, err
 }
 
 // getVisible returns a survey that the principal may see.
-func getVisible(ctx context.Context, tx Tx, by identity.Principal, id string) (record.Survey, error) {
+func getVisible(ctx context.Context, tx Tx, principal identity.Principal, id string) (record.Survey, error) {
 	if !identifier.IsUUID(id) {
 		return record.Survey{}, record.ErrNotFound
 	}
-	found, err := tx.GetSurvey(ctx, id)
+	survey, err := tx.GetSurvey(ctx, id)
 	if err != nil {
 		return record.Survey{}, err
 	}
-	return found, checkAccess(ctx, tx, by, found)
+	return survey, checkAccess(ctx, tx, principal, survey)
 }
 
 // checkAccess returns record.ErrNotFound if the principal may not see a survey.
-func checkAccess(ctx context.Context, tx Reader, by identity.Principal, found record.Survey) error {
-	if access.SeesAllUsers(by) {
+func checkAccess(ctx context.Context, tx Reader, principal identity.Principal, survey record.Survey) error {
+	if access.SeesAllUsers(principal) {
 		return nil
 	}
-	patient, err := tx.GetPatient(ctx, found.PatientID)
+	patient, err := tx.GetPatient(ctx, survey.PatientID)
 	if err != nil {
 		return err
 	}
-	if !access.CanSeeSurvey(by, found.ID, patient.UserID) {
+	if !access.CanSeeSurvey(principal, survey.ID, patient.UserID) {
 		return record.ErrNotFound
 	}
 	return nil
@@ -105,11 +104,11 @@ func checkAccess(ctx context.Context, tx Reader, by identity.Principal, found re
 
 // List returns a page of the surveys and their total number, optionally restricted to
 // a patient and a status. End users see only their own.
-func (r *Service) List(ctx context.Context, by identity.Principal, patientID string, status record.Status, page record.Page) (surveys []record.Survey, total int64, err error) {
+func (s *Service) List(ctx context.Context, principal identity.Principal, patientID string, status record.Status, page record.Page) (surveys []record.Survey, total int64, err error) {
 	filter := record.SurveyFilter{PatientID: patientID, Status: status}
-	err = r.Storage.Transact(ctx, func(tx Tx) (err error) {
+	err = s.Storage.Transact(ctx, func(tx Tx) (err error) {
 		var empty bool
-		if filter, empty, err = restrictFilter(ctx, tx, by, filter); err != nil {
+		if filter, empty, err = restrictFilter(ctx, tx, principal, filter); err != nil {
 			return err
 		}
 		if !empty {
@@ -117,47 +116,47 @@ func (r *Service) List(ctx context.Context, by identity.Principal, patientID str
 				return err
 			}
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.List, audit.Survey, ""))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), principal.Actor, audit.List, audit.Survey, ""))
 	})
 	return surveys, total, err
 }
 
-// restrictFilter narrows a filter to what the principal may see, and reports whether
-// nothing is left to select.
-func restrictFilter(ctx context.Context, tx Tx, by identity.Principal, filter record.SurveyFilter) (narrowed record.SurveyFilter, empty bool, err error) {
+// restrictFilter restricts a filter to the surveys that the principal may see, and reports
+// whether it cannot match any.
+func restrictFilter(ctx context.Context, tx Tx, principal identity.Principal, filter record.SurveyFilter) (narrowed record.SurveyFilter, empty bool, err error) {
 	switch {
 	case filter.PatientID == "":
-		owner, ok := access.ListOwner(by, "")
+		owner, ok := access.ListOwner(principal, "")
 		filter.UserID = owner
 		return filter, !ok, nil
 	case !identifier.IsUUID(filter.PatientID):
 		return filter, true, nil
-	case access.SeesAllUsers(by):
+	case access.SeesAllUsers(principal):
 		return filter, false, nil
 	}
 	patient, err := tx.GetPatient(ctx, filter.PatientID)
 	if errors.Is(err, record.ErrNotFound) {
 		return filter, true, nil
 	}
-	return filter, !access.CanSeePatient(by, patient.UserID), err
+	return filter, !access.CanSeePatient(principal, patient.UserID), err
 }
 
 // Delete deletes a survey with all its data.
-func (r *Service) Delete(ctx context.Context, by identity.Principal, id string) error {
-	return r.Storage.Transact(ctx, func(tx Tx) error {
-		if _, err := getVisible(ctx, tx, by, id); err != nil {
+func (s *Service) Delete(ctx context.Context, principal identity.Principal, id string) error {
+	return s.Storage.Transact(ctx, func(tx Tx) error {
+		if _, err := getVisible(ctx, tx, principal, id); err != nil {
 			return err
 		}
 		if err := tx.DeleteSurvey(ctx, id); err != nil {
 			return err
 		}
-		return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Delete, audit.Survey, id))
+		return tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), principal.Actor, audit.Delete, audit.Survey, id))
 	})
 }
 
-// load reads a survey with its steps and writes the audit records of read-only
-// actions.
-func (r *Service) load(ctx context.Context, by identity.Principal, id string, acts ...audit.Record) (p flow.Progress, err error) {
+// load reads a survey with its steps and, for read-only actions, writes the given audit
+// records.
+func (s *Service) load(ctx context.Context, principal identity.Principal, id string, auditRecords ...audit.Record) (p flow.Progress, err error) {
 	if !identifier.IsUUID(id) {
 		return p, record.ErrNotFound
 	}
@@ -165,18 +164,18 @@ func (r *Service) load(ctx context.Context, by identity.Principal, id string, ac
 		if p.Survey, p.Steps, err = tx.GetSurveyWithSteps(ctx, id); err != nil {
 			return err
 		}
-		return checkAccess(ctx, tx, by, p.Survey)
+		return checkAccess(ctx, tx, principal, p.Survey)
 	}
-	if len(acts) == 0 {
-		err = r.Storage.View(ctx, read)
+	if len(auditRecords) == 0 {
+		err = s.Storage.View(ctx, read)
 		return p, err
 	}
-	err = r.Storage.Transact(ctx, func(tx Tx) error {
+	err = s.Storage.Transact(ctx, func(tx Tx) error {
 		if err := read(tx); err != nil {
 			return err
 		}
-		for _, act := range acts {
-			if err := tx.InsertAuditRecord(ctx, act); err != nil {
+		for _, auditRecord := range auditRecords {
+			if err := tx.InsertAuditRecord(ctx, auditRecord); err != nil {
 				return err
 			}
 		}
@@ -185,8 +184,8 @@ func (r *Service) load(ctx context.Context, by identity.Principal, id string, ac
 	return p, err
 }
 
-// ErrFlow is wrapped by errors from the survey flow: client errors, as defined by
-// package flow, or errors in the content or the code.
+// ErrFlow wraps errors from the survey flow: client errors, as defined by package flow, or
+// errors in the content or the code.
 var ErrFlow = errors.New("running survey flow")
 
 func wrapFlowError(err error) error {
@@ -196,16 +195,17 @@ func wrapFlowError(err error) error {
 	return fmt.Errorf("%w: %w", ErrFlow, err)
 }
 
-// maxAttempts is how often a write is attempted when concurrent writes conflict.
+// maxAttempts is the maximum number of attempts for a write that conflicts with concurrent
+// writes.
 const maxAttempts = 4
 
-// retryOnConflict retries do while a concurrent write came first, up to maxAttempts
-// times. Then it returns record.ErrConflict.
-func retryOnConflict[T any](do func() (T, error)) (done T, err error) {
+// retryOnConflict calls attempt again if a concurrent write came first, up to maxAttempts
+// times in total. Then it returns record.ErrConflict.
+func retryOnConflict[T any](attempt func() (T, error)) (result T, err error) {
 	for range maxAttempts {
-		if done, err = do(); !errors.Is(err, record.ErrVersionMismatch) {
-			return done, err
+		if result, err = attempt(); !errors.Is(err, record.ErrVersionMismatch) {
+			return result, err
 		}
 	}
-	return done, record.ErrConflict
+	return result, record.ErrConflict
 }

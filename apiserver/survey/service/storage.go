@@ -42,7 +42,8 @@ type Tx interface {
 	// preceding one.
 	UpdateSurvey(ctx context.Context, survey record.Survey) error
 	DeleteSurvey(ctx context.Context, id string) error
-	// PutSteps stores steps starting at number from, DeleteSteps deletes those from there on.
+	// PutSteps stores steps starting at index from. DeleteSteps deletes all steps starting at
+	// index from.
 	PutSteps(ctx context.Context, surveyID string, from int, steps []record.Step) error
 	DeleteSteps(ctx context.Context, surveyID string, from int) error
 	PutResult(ctx context.Context, surveyID string, result record.Result) error

@@ -12,83 +12,83 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 )
 
-// An UpdateRequest is a client's request to change a survey. The language of the patch
-// follows from the requested language.
+// An UpdateRequest is a client's request to change a survey. The requested language
+// determines the language of the patch.
 type UpdateRequest struct {
 	flow.Patch
 	Language string // if empty, unchanged
 }
 
 // Update changes a survey.
-func (r *Service) Update(ctx context.Context, by identity.Principal, id string, wanted UpdateRequest) (record.Survey, error) {
+func (s *Service) Update(ctx context.Context, principal identity.Principal, id string, request UpdateRequest) (record.Survey, error) {
 	return retryOnConflict(func() (record.Survey, error) {
-		p, err := r.load(ctx, by, id)
+		p, err := s.load(ctx, principal, id)
 		if err != nil {
 			return record.Survey{}, err
 		}
-		revised, err := r.computeUpdate(ctx, p, wanted)
+		updated, err := s.computeUpdate(ctx, p, request)
 		if err != nil {
 			return record.Survey{}, err
 		}
-		err = r.Storage.Transact(ctx, func(tx Tx) error { return r.writeUpdate(ctx, tx, by, p, revised) })
-		return revised.Survey, err
+		err = s.Storage.Transact(ctx, func(tx Tx) error { return s.writeUpdate(ctx, tx, principal, p, updated) })
+		return updated.Survey, err
 	})
 }
 
 // computeUpdate returns the survey after a change.
-func (r *Service) computeUpdate(ctx context.Context, p flow.Progress, wanted UpdateRequest) (flow.Progress, error) {
+func (s *Service) computeUpdate(ctx context.Context, p flow.Progress, request UpdateRequest) (flow.Progress, error) {
 	modelID := ""
-	if wanted.Language != "" {
+	if request.Language != "" {
 		var err error
-		if modelID, err = r.selectModel(wanted.Language, ""); err != nil {
+		if modelID, err = s.selectModel(request.Language, ""); err != nil {
 			return flow.Progress{}, err
 		}
 	}
-	patch := wanted.Patch
+	patch := request.Patch
 	patch.ChangesLanguage = modelID != "" && modelID != p.Survey.ModelID
-	w, err := r.envForUpdate(&p.Survey, modelID)
+	env, err := s.envForUpdate(&p.Survey, modelID)
 	if err != nil {
 		return flow.Progress{}, err
 	}
-	defer w.release()
-	var earlier flow.Progress
+	defer env.release()
+	var prior flow.Progress
 	if p.NeedsPriorEvidence(patch) {
-		if _, earlier, err = r.loadPatient(ctx, p.Survey.PatientID, true); err != nil {
+		if _, prior, err = s.loadPatient(ctx, p.Survey.PatientID, true); err != nil {
 			return flow.Progress{}, err
 		}
 	}
-	known := flow.FollowUpEvidence(earlier, w.Env)
-	findings := max(len(patch.Evidence), len(p.Survey.Evidence), len(known))
-	return withLimiter(ctx, r, findings, func() (flow.Progress, error) { return flow.Update(p, patch, known, w.Env) })
+	priorEvidence := flow.FollowUpEvidence(prior, env.Env)
+	findings := max(len(patch.Evidence), len(p.Survey.Evidence), len(priorEvidence))
+	return withLimiter(ctx, s, findings, func() (flow.Progress, error) { return flow.Update(p, patch, priorEvidence, env.Env) })
 }
 
 // envForUpdate returns the environment of a model, or of the survey if the ID is
 // empty.
-func (r *Service) envForUpdate(s *record.Survey, modelID string) (leasedEnv, error) {
+func (s *Service) envForUpdate(survey *record.Survey, modelID string) (leasedEnv, error) {
 	if modelID == "" {
-		return r.envForSurvey(s)
+		return s.envForSurvey(survey)
 	}
-	return r.envForModel(modelID)
+	return s.envForModel(modelID)
 }
 
 // writeUpdate replaces the stored survey with the updated one.
-func (r *Service) writeUpdate(ctx context.Context, tx Tx, by identity.Principal, was, revised flow.Progress) error {
-	id := revised.Survey.ID
-	if err := tx.UpdateSurvey(ctx, revised.Survey); err != nil {
+func (s *Service) writeUpdate(ctx context.Context, tx Tx, principal identity.Principal, before, updated flow.Progress) error {
+	id := updated.Survey.ID
+	if err := tx.UpdateSurvey(ctx, updated.Survey); err != nil {
 		return err
 	}
-	if len(record.AnsweredSteps(was.Steps)) == 0 { // once answered, the questions do not change
-		if err := tx.PutSteps(ctx, id, 0, revised.Steps); err != nil {
+	if len(record.AnsweredSteps(before.Steps)) == 0 { // answered questions do not change
+		if err := tx.PutSteps(ctx, id, 0, updated.Steps); err != nil {
 			return err
 		}
-		if err := tx.DeleteSteps(ctx, id, len(revised.Steps)); err != nil {
-			return err
-		}
-	}
-	if !revised.Survey.NotificationDate.Equal(was.Survey.NotificationDate) {
-		if err := webhook.ScheduleNotification(ctx, tx, revised.Survey); err != nil {
+		if err := tx.DeleteSteps(ctx, id, len(updated.Steps)); err != nil {
 			return err
 		}
 	}
-	return tx.InsertAuditRecord(ctx, audit.NewRecord(r.Now(), by.Actor, audit.Change, audit.Survey, id))
+	if !updated.Survey.NotificationDate.Equal(before.Survey.NotificationDate) {
+		if err := webhook.ScheduleNotification(ctx, tx, updated.Survey); err != nil {
+			return err
+		}
+	}
+	return tx.InsertAuditRecord(ctx, audit.NewRecord(s.Now(), principal.Actor, audit.Change, audit.Survey, id))
 }

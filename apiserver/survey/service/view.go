@@ -18,67 +18,67 @@ import (
 )
 
 // View returns the patient's view of a survey.
-func (r *Service) View(ctx context.Context, by identity.Principal, id string) (flow.View, error) {
-	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.Survey, id))
+func (s *Service) View(ctx context.Context, principal identity.Principal, id string) (flow.View, error) {
+	p, err := s.load(ctx, principal, id, audit.NewRecord(s.Now(), principal.Actor, audit.Read, audit.Survey, id))
 	if err != nil {
 		return flow.View{}, err
 	}
-	w, err := r.envForSurvey(&p.Survey)
+	env, err := s.envForSurvey(&p.Survey)
 	if err != nil {
 		return flow.View{}, err
 	}
-	defer w.release()
-	return withLimiter(ctx, r, flow.CountFindings(p, w.Env), func() (flow.View, error) { return flow.NewView(p, w.Env) })
+	defer env.release()
+	return withLimiter(ctx, s, flow.CountFindings(p, env.Env), func() (flow.View, error) { return flow.NewView(p, env.Env) })
 }
 
-// Explain returns the patient's view of a survey and the reason why its current
-// question is asked. Some questions need no reason and have none. Condition names are
-// hidden from end users if the tenant hides them.
-func (r *Service) Explain(ctx context.Context, by identity.Principal, id string) (flow.ExplainedView, error) {
-	p, err := r.load(ctx, by, id, audit.NewRecord(r.Now(), by.Actor, audit.Read, audit.Survey, id))
+// Explain returns the patient's view of a survey and the reason for its current question.
+// Some questions have no reason. Condition names are hidden from end users if the tenant
+// hides them.
+func (s *Service) Explain(ctx context.Context, principal identity.Principal, id string) (flow.ExplainedView, error) {
+	p, err := s.load(ctx, principal, id, audit.NewRecord(s.Now(), principal.Actor, audit.Read, audit.Survey, id))
 	if err != nil {
 		return flow.ExplainedView{}, err
 	}
-	w, err := r.envForSurvey(&p.Survey)
+	env, err := s.envForSurvey(&p.Survey)
 	if err != nil {
 		return flow.ExplainedView{}, err
 	}
-	defer w.release()
-	explained, err := withLimiter(ctx, r, flow.CountFindings(p, w.Env), func() (flow.ExplainedView, error) { return flow.Explain(p, w.Env) })
-	if !access.CanSeeConditions(by, w.Features.PatientResults) {
+	defer env.release()
+	explained, err := withLimiter(ctx, s, flow.CountFindings(p, env.Env), func() (flow.ExplainedView, error) { return flow.Explain(p, env.Env) })
+	if !access.CanSeeConditions(principal, env.Features.PatientResults) {
 		explained.Reason.Conditions = nil
 	}
 	return explained, err
 }
 
-// ParseText returns the items of a symptom list that a patient's own words mention.
-// The text may be up to section.MaxFreeTextLength long.
-func (r *Service) ParseText(list record.SourceList, words string) ([]record.Item, error) {
-	if length := utf8.RuneCountInString(words); length > section.MaxFreeTextLength {
+// ParseText returns the items of a symptom list that a text mentions. The text may contain up
+// to section.MaxFreeTextLength characters.
+func (s *Service) ParseText(list record.SourceList, text string) ([]record.Item, error) {
+	if length := utf8.RuneCountInString(text); length > section.MaxFreeTextLength {
 		problem := fmt.Sprintf("expected at most %d characters, got %d", section.MaxFreeTextLength, length)
 		return nil, &assessment.FieldError{Field: "words", Problem: problem}
 	}
-	modelID, _ := r.matchModel(list.Language)
-	w, err := r.envForModel(modelID)
+	modelID, _ := s.matchModel(list.Language)
+	env, err := s.envForModel(modelID)
 	if err != nil {
 		return nil, err
 	}
-	defer w.release()
-	return section.ParseText(w.Release, w.Lists, list, strings.ToValidUTF8(words, "\ufffd")), nil
+	defer env.release()
+	return section.ParseText(env.Release, env.Lists, list, strings.ToValidUTF8(text, "\ufffd")), nil
 }
 
-// ItemsByID returns the list entries with the given IDs, in that order. It omits
-// entries that the list does not have for the patient.
-func (r *Service) ItemsByID(list record.SourceList, ids []string) ([]record.Item, error) {
-	modelID, _ := r.matchModel(list.Language)
-	w, err := r.envForModel(modelID)
+// ItemsByID returns the list entries with the given IDs, in the same order. It omits IDs that
+// the list does not contain for the patient.
+func (s *Service) ItemsByID(list record.SourceList, ids []string) ([]record.Item, error) {
+	modelID, _ := s.matchModel(list.Language)
+	env, err := s.envForModel(modelID)
 	if err != nil {
 		return nil, err
 	}
-	defer w.release()
+	defer env.release()
 	items := make([]record.Item, 0, len(ids))
 	for _, id := range ids {
-		if found, ok := w.Lists.Find(list, id); ok {
+		if found, ok := env.Lists.Find(list, id); ok {
 			items = append(items, record.Item{ID: found.ID, Name: found.Name})
 		}
 	}

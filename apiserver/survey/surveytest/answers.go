@@ -15,9 +15,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
 
-// DrawValidAnswer draws a valid answer to a question, in an environment that may have
-// changed since the question was asked.
-func DrawValidAnswer(r *rapid.T, q *record.Question, w section.Env) string {
+// DrawValidAnswer draws a valid answer to a question, in an environment that may have changed
+// since then.
+func DrawValidAnswer(r *rapid.T, q *record.Question, env section.Env) string {
 	if !q.Meta.Required && rapid.IntRange(0, 3).Draw(r, "skips") == 0 {
 		return `null`
 	}
@@ -32,7 +32,7 @@ func DrawValidAnswer(r *rapid.T, q *record.Question, w section.Env) string {
 	case record.AnswerMultipleChoice:
 		return ItemsJSON(drawIDs(r, OptionIDs(q.Meta.Options), 0), nil)
 	case record.AnswerList:
-		return drawItems(r, q, w)
+		return drawItems(r, q, env)
 	default:
 		return drawSymptoms(r, q)
 	}
@@ -55,10 +55,10 @@ func OptionIDs(options []record.Option) []string {
 	return ids
 }
 
-// drawIDs draws at least fewest of the IDs, each at most once.
-func drawIDs(r *rapid.T, ids []string, fewest int) []string {
+// drawIDs draws at least minCount of the IDs, without duplicates.
+func drawIDs(r *rapid.T, ids []string, minCount int) []string {
 	shuffled := rapid.Permutation(ids).Draw(r, "order")
-	return shuffled[:rapid.IntRange(fewest, min(4, len(ids))).Draw(r, "count")]
+	return shuffled[:rapid.IntRange(minCount, min(4, len(ids))).Draw(r, "count")]
 }
 
 // ItemsJSON encodes items with their choices, if any.
@@ -78,19 +78,19 @@ var idsByList = map[string][]string{
 	record.ChronicDiseaseList: {"c_1", "c_2"}, record.DrugList: {"d_1", "d_2"}, record.HospitalizationList: {"p_47"}, record.SpecialistList: {"sp_1"},
 }
 
-func drawItems(r *rapid.T, q *record.Question, w section.Env) string {
-	fewest := 0
+func drawItems(r *rapid.T, q *record.Question, env section.Env) string {
+	minCount := 0
 	if q.Meta.Required {
-		fewest = 1
+		minCount = 1
 	}
 	if q.Meta.SourceList.Name != record.SymptomList {
 		ids := slices.DeleteFunc(slices.Clone(idsByList[q.Meta.SourceList.Name]), func(id string) bool {
-			_, listed := w.Lists.Find(*q.Meta.SourceList, id)
+			_, listed := env.Lists.Find(*q.Meta.SourceList, id)
 			return !listed
 		})
-		return ItemsJSON(drawIDs(r, ids, fewest), nil)
+		return ItemsJSON(drawIDs(r, ids, minCount), nil)
 	}
-	ids := drawIDs(r, symptomIDs(w.Release, q.Meta.SourceList), fewest)
+	ids := drawIDs(r, symptomIDs(env.Release, q.Meta.SourceList), minCount)
 	choices := make([]string, len(ids))
 	for i := range choices {
 		choices[i] = rapid.SampledFrom([]string{"", "present", "present", "absent", "unknown"}).Draw(r, "choice")
@@ -129,21 +129,21 @@ func drawSymptoms(r *rapid.T, q *record.Question) string {
 
 // DrawInvalidAnswer draws an invalid answer to a question.
 func DrawInvalidAnswer(r *rapid.T, q *record.Question) string {
-	bad := []string{``, `true`, `{`, `[{"id":"nobody"}]`, `[{}]`, `[1]`, `{"id":7}`, `-1`, `0.5`, `[{"id":"x"},{"id":"x"}]`}
+	invalid := []string{``, `true`, `{`, `[{"id":"nobody"}]`, `[{}]`, `[1]`, `{"id":7}`, `-1`, `0.5`, `[{"id":"x"},{"id":"x"}]`}
 	if q.Meta.Required {
-		bad = append(bad, `null`)
+		invalid = append(invalid, `null`)
 	}
 	if q.AnswerType == record.AnswerText {
-		bad = append(bad, quoteJSON(strings.Repeat("💊", q.Meta.MaxLength+1)))
+		invalid = append(invalid, quoteJSON(strings.Repeat("💊", q.Meta.MaxLength+1)))
 	} else {
-		bad = append(bad, `""`, `"female"`)
+		invalid = append(invalid, `""`, `"female"`)
 	}
 	if q.AnswerType == record.AnswerNumber {
-		bad = append(bad, fmt.Sprint(q.Meta.Bounds.Min-1), fmt.Sprint(q.Meta.Bounds.Max+1), `1e99`)
+		invalid = append(invalid, fmt.Sprint(q.Meta.Bounds.Min-1), fmt.Sprint(q.Meta.Bounds.Max+1), `1e99`)
 	}
 	if q.AnswerType == record.AnswerSymptoms {
-		one := q.Meta.Options[0].ID
-		bad = append(bad, ItemsJSON([]string{one}, []string{"maybe"}), ItemsJSON([]string{one}, nil), ItemsJSON([]string{one, one}, []string{"absent", "absent"}))
+		firstID := q.Meta.Options[0].ID
+		invalid = append(invalid, ItemsJSON([]string{firstID}, []string{"maybe"}), ItemsJSON([]string{firstID}, nil), ItemsJSON([]string{firstID, firstID}, []string{"absent", "absent"}))
 	}
-	return rapid.SampledFrom(bad).Draw(r, "bad")
+	return rapid.SampledFrom(invalid).Draw(r, "bad")
 }

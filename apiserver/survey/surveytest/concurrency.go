@@ -28,68 +28,69 @@ func (m *Machine) DrawCall(r *rapid.T) Call {
 		return Call{IsChange: true, Index: &index, Body: DrawValidAnswer(r, &m.stored.Steps[index].Question, m.env)}
 	}
 	call := Call{Body: m.drawAnswer(r)}
-	if rapid.Bool().Draw(r, "is careful") {
+	if rapid.Bool().Draw(r, "with index") {
 		call.Index = new(len(m.answers))
 	}
 	return call
 }
 
 // Do makes the call.
-func (c Call) Do(flow Driver) (err error) {
+func (c Call) Do(driver Driver) (err error) {
 	if c.IsChange {
-		_, err = flow.ChangeAnswer(*c.Index, json.RawMessage(c.Body))
+		_, err = driver.ChangeAnswer(*c.Index, json.RawMessage(c.Body))
 	} else {
-		_, err = flow.Answer(guidanceflow.Submission{Answer: json.RawMessage(c.Body), Index: c.Index})
+		_, err = driver.Answer(guidanceflow.Submission{Answer: json.RawMessage(c.Body), Index: c.Index})
 	}
 	return err
 }
 
 // applyCall returns the survey after a call.
 func (m *Machine) applyCall(p guidanceflow.Progress, c Call) (guidanceflow.Progress, error) {
-	var move guidanceflow.Transition
+	var transition guidanceflow.Transition
 	var err error
 	if c.IsChange {
-		move, err = guidanceflow.ChangeAnswer(p, *c.Index, json.RawMessage(c.Body), m.now, m.env)
+		transition, err = guidanceflow.ChangeAnswer(p, *c.Index, json.RawMessage(c.Body), m.now, m.env)
 	} else {
-		move, err = guidanceflow.Answer(p, guidanceflow.Submission{Answer: json.RawMessage(c.Body), Index: c.Index}, m.now, m.env)
+		transition, err = guidanceflow.Answer(p, guidanceflow.Submission{Answer: json.RawMessage(c.Body), Index: c.Index}, m.now, m.env)
 	}
-	if err != nil || move.Duplicate {
+	if err != nil || transition.Duplicate {
 		return p, err
 	}
-	return guidanceflow.Progress{Survey: move.Survey, Steps: append(slices.Clone(p.Steps[:move.FirstStep]), move.Steps...)}, nil
+	return guidanceflow.Progress{Survey: transition.Survey, Steps: append(slices.Clone(p.Steps[:transition.FirstStep]), transition.Steps...)}, nil
 }
 
-// IsSerializable reports whether the stored survey and the outcomes of two concurrent
-// calls match some sequential order; or whether the later call failed because the
-// question it was meant for was no longer current.
-func (m *Machine) IsSerializable(was, kept guidanceflow.Progress, first, second Call, firstErr, secondErr error) bool {
-	middle, err := m.applyCall(was, first)
+// IsSerializable reports whether the stored survey and the outcomes of two concurrent calls
+// match some sequential order, or whether the later call failed because its question was no
+// longer current.
+func (m *Machine) IsSerializable(before, stored guidanceflow.Progress, first, second Call, firstErr, secondErr error) bool {
+	middle, err := m.applyCall(before, first)
 	if !sameOutcome(firstErr, err) {
 		return false
 	}
 	end, err := m.applyCall(middle, second)
-	if sameOutcome(secondErr, err) && cmp.Equal(end, kept) {
+	if sameOutcome(secondErr, err) && cmp.Equal(end, stored) {
 		return true
 	}
-	meant := len(record.AnsweredSteps(was.Steps))
-	lost := &guidanceflow.NotCurrentError{Index: meant, Current: len(record.AnsweredSteps(middle.Steps))}
-	return !second.IsChange && second.Index == nil && sameOutcome(secondErr, lost) && cmp.Equal(middle, kept)
+	answered := len(record.AnsweredSteps(before.Steps))
+	conflict := &guidanceflow.NotCurrentError{Index: answered, Current: len(record.AnsweredSteps(middle.Steps))}
+	return !second.IsChange && second.Index == nil && sameOutcome(secondErr, conflict) && cmp.Equal(middle, stored)
 }
 
-// sameOutcome reports whether a client sees the same error, or none, in both cases.
+// sameOutcome reports whether the client received the expected error or, if none is expected,
+// no error.
 func sameOutcome(got, want error) bool {
-	refused, ok := errors.AsType[*ResponseError](got)
+	responseErr, ok := errors.AsType[*ResponseError](got)
 	if want == nil || !ok {
 		return got == nil && want == nil
 	}
-	return refused.Status == HTTPStatus(want) && refused.Detail == want.Error()
+	return responseErr.Status == HTTPStatus(want) && responseErr.Detail == want.Error()
 }
 
-// Resync takes the stored survey as what was accepted.
-func (m *Machine) Resync(kept guidanceflow.Progress) {
-	m.stored, m.version, m.completed = kept, kept.Survey.Version, kept.Survey.Status == record.StatusCompleted
+// Resync replaces the expected state with the stored survey.
+func (m *Machine) Resync(stored guidanceflow.Progress) {
+	m.stored, m.version, m.completed = stored, stored.Survey.Version, stored.Survey.Status == record.StatusCompleted
 	m.answers = nil
-	for _, step := range record.AnsweredSteps(kept.Steps) {
+	for _, step := range record.AnsweredSteps(stored.Steps) {
 		shown, err := json.Marshal(step.UserAnswer())
 		if err != nil {
 			panic(err) // the answer was read from JSON

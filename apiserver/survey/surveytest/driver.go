@@ -14,22 +14,22 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
 
-// A Driver gives access to one survey, by function calls or over HTTP. Its errors are
-// those of package flow, or a *ResponseError for one. Of the returned questions, only
-// the ID and the index are compared.
+// A Driver gives access to one survey, by function calls or over HTTP. It returns the errors
+// of package flow, or a *ResponseError in place of one. Only the ID and the index of returned
+// questions are compared.
 type Driver interface {
-	// ServeRelease serves a release from now on, and sets whether prefilled evidence is to
-	// be confirmed.
+	// ServeRelease serves a release from now on, and sets whether the patient must confirm
+	// prefilled evidence.
 	ServeRelease(draft *modeltest.Builder, confirms bool) section.Env
 	// SetTime sets the clock.
 	SetTime(now time.Time)
-	// Restart discards everything but what is stored.
+	// Restart discards all state that is not stored.
 	Restart() section.Env
 
 	// Create creates the survey for the patient in the options.
 	Create(creation flow.CreateOptions) error
-	// Answer and ChangeAnswer return the question that is then current, or nil if the
-	// survey is completed.
+	// Answer and ChangeAnswer return the next current question, or nil if the survey is
+	// completed.
 	Answer(given flow.Submission) (*record.Question, error)
 	ChangeAnswer(index int, answer json.RawMessage) (*record.Question, error)
 	// Update changes the expiration date or the sections.
@@ -48,7 +48,7 @@ type Driver interface {
 	RejectsMalformed() bool
 }
 
-// A ResponseError is an error as a client receives it.
+// A ResponseError is an error response as received by a client.
 type ResponseError struct {
 	Status int // HTTP status
 	Detail string

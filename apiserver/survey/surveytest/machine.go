@@ -19,9 +19,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
 
-// A Machine drives a survey at random, alongside a small model of the specified
-// behavior: the accepted answers and the status. Its methods are actions of a rapid
-// state machine.
+// A Machine drives a survey with random actions, alongside a small model of the specified
+// behavior: the accepted answers and the status. Its methods are the actions of a rapid state
+// machine.
 type Machine struct {
 	driver          Driver
 	seed            uint64
@@ -35,13 +35,13 @@ type Machine struct {
 	completed bool
 }
 
-// NothingToAskMessage is the error of a survey whose sections have nothing to ask.
+// NothingToAskMessage is the error for a survey whose sections contain no questions.
 const NothingToAskMessage = "sections: expected sections with open questions: the patient record already answers all questions in these"
 
 // NewMachine creates a survey for a patient record that is complete, partial or empty.
-func NewMachine(r *rapid.T, flow Driver, now time.Time) *Machine {
-	m := &Machine{driver: flow, seed: rapid.Uint64().Draw(r, "seed"), confirmsPrefill: rapid.Bool().Draw(r, "confirms"), now: now, version: 1}
-	flow.SetTime(now)
+func NewMachine(r *rapid.T, driver Driver, now time.Time) *Machine {
+	m := &Machine{driver: driver, seed: rapid.Uint64().Draw(r, "seed"), confirmsPrefill: rapid.Bool().Draw(r, "confirms"), now: now, version: 1}
+	driver.SetTime(now)
 	m.serveRelease(0)
 	patient := record.Patient{ID: "patient-1", Dependent: rapid.Bool().Draw(r, "dependent")}
 	if rapid.Bool().Draw(r, "sex is known") {
@@ -50,32 +50,32 @@ func NewMachine(r *rapid.T, flow Driver, now time.Time) *Machine {
 	if rapid.Bool().Draw(r, "age is known") {
 		patient.Age = record.Age{Value: rapid.IntRange(0, 1200).Draw(r, "months"), Unit: assessment.Month}
 	}
-	creation := guidanceflow.CreateOptions{Patient: patient, Type: rapid.SampledFrom([]string{"triage", "intake", "follow_up"}).Draw(r, "type")}
+	options := guidanceflow.CreateOptions{Patient: patient, Type: rapid.SampledFrom([]string{"triage", "intake", "follow_up"}).Draw(r, "type")}
 	if rapid.Bool().Draw(r, "chooses") {
 		names := rapid.Permutation(section.Names()).Draw(r, "sections")
-		creation.Sections = names[:rapid.IntRange(1, len(names)).Draw(r, "count")]
+		options.Sections = names[:rapid.IntRange(1, len(names)).Draw(r, "count")]
 	}
 	if patient.Sex != "" && patient.Age.Known() && rapid.Bool().Draw(r, "is prefilled") {
 		for _, id := range []string{"s_1", "s_21", "p_28"} {
-			creation.Evidence = append(creation.Evidence, assessment.Evidence{
+			options.Evidence = append(options.Evidence, assessment.Evidence{
 				ID: id, Choice: rapid.SampledFrom([]string{"present", "absent", "unknown"}).Draw(r, "choice"), Source: record.SourceInitial,
 			})
 		}
 	}
-	if creation.Type == "follow_up" {
-		creation.PriorEvidence = []record.Evidence{{ID: "s_1", ChoiceID: "present"}, {ID: "p_28", ChoiceID: "absent"}, {ID: "s_2", ChoiceID: "present"}}
+	if options.Type == "follow_up" {
+		options.PriorEvidence = []record.Evidence{{ID: "s_1", ChoiceID: "present"}, {ID: "p_28", ChoiceID: "absent"}, {ID: "s_2", ChoiceID: "present"}}
 	}
-	if err := flow.Create(creation); err != nil {
+	if err := driver.Create(options); err != nil {
 		if err.Error() != NothingToAskMessage {
 			r.Fatal(err)
 		}
 		r.Skip()
 	}
-	m.stored = flow.Stored()
+	m.stored = driver.Stored()
 	return m
 }
 
-// serveRelease serves a release: the first one, or a later one without a complaint.
+// serveRelease serves the first release, or a later one without a complaint.
 func (m *Machine) serveRelease(without int) {
 	m.env = m.driver.ServeRelease(NewRandomReleaseBuilder(rand.New(rand.NewPCG(m.seed, 5)), without), m.confirmsPrefill) //nolint:gosec // the same model every time
 }
@@ -84,8 +84,8 @@ func (m *Machine) currentQuestion() *record.Question {
 	return &m.stored.Steps[len(m.stored.Steps)-1].Question
 }
 
-// closedError returns the error specified for any answer to the survey, or nil if it
-// accepts answers.
+// closedError returns the error specified for answers to the survey, or nil if it accepts
+// answers.
 func (m *Machine) closedError() error {
 	switch {
 	case m.completed:
@@ -99,23 +99,23 @@ func (m *Machine) closedError() error {
 // checkError compares an error with the expected one.
 func checkError(r *rapid.T, got, want error) {
 	r.Helper()
-	if told, ok := errors.AsType[*ResponseError](got); ok && want != nil {
-		if told.Status != HTTPStatus(want) || told.Detail != want.Error() {
-			r.Fatalf("refused with %d %q, want %d %q", told.Status, told.Detail, HTTPStatus(want), want)
+	if responseErr, ok := errors.AsType[*ResponseError](got); ok && want != nil {
+		if responseErr.Status != HTTPStatus(want) || responseErr.Detail != want.Error() {
+			r.Fatalf("got response %d %q, want %d %q", responseErr.Status, responseErr.Detail, HTTPStatus(want), want)
 		}
 	} else if diff := cmp.Diff(want, got); diff != "" {
-		r.Fatalf("the error is another: %s", diff)
+		r.Fatalf("error (-want +got): %s", diff)
 	}
 }
 
-// recordAccepted records the answer at an index as accepted by the specification.
+// recordAccepted updates the model with an accepted answer at an index.
 func (m *Machine) recordAccepted(r *rapid.T, next *record.Question, index int, sent string) {
 	m.stored = m.driver.Stored()
 	m.answers = append(slices.Clone(m.answers[:index]), sent)
 	m.version++
 	m.completed = next == nil
 	if next != nil && (next.ID != m.currentQuestion().ID || next.Index != len(m.answers)) {
-		r.Fatalf("after the answer at %d came %+v, want %+v", index, next, m.currentQuestion())
+		r.Fatalf("after answer %d: got question %+v, want %+v", index, next, m.currentQuestion())
 	}
 }
 
@@ -126,18 +126,18 @@ func (m *Machine) Answer(r *rapid.T) {
 		checkError(r, err, &guidanceflow.ClosedError{})
 		return
 	}
-	sent, given := m.drawAnswer(r), guidanceflow.Submission{}
-	given.Answer = json.RawMessage(sent)
-	if rapid.Bool().Draw(r, "is careful") {
-		given.Index = new(len(m.answers))
+	sent, submission := m.drawAnswer(r), guidanceflow.Submission{}
+	submission.Answer = json.RawMessage(sent)
+	if rapid.Bool().Draw(r, "with index") {
+		submission.Index = new(len(m.answers))
 	}
-	next, err := m.driver.Answer(given)
+	next, err := m.driver.Answer(submission)
 	if want := m.closedError(); want != nil {
 		checkError(r, err, want)
 		return
 	}
 	if err != nil {
-		r.Fatalf("%s to %+v: %v", sent, m.currentQuestion(), err)
+		r.Fatalf("answering %s to %+v: %v", sent, m.currentQuestion(), err)
 	}
 	m.recordAccepted(r, next, len(m.answers), sent)
 }
@@ -157,7 +157,7 @@ func (m *Machine) AnswerInvalid(r *rapid.T) {
 		return
 	}
 	if !isValidationError(err) {
-		r.Fatalf("a bad answer to %+v: %v", question, err)
+		r.Fatalf("invalid answer to %+v: got %v", question, err)
 	}
 }
 
@@ -172,14 +172,14 @@ func (m *Machine) drawInvalidAnswer(r *rapid.T, q *record.Question) string {
 
 // isValidationError reports whether an error describes an invalid answer.
 func isValidationError(err error) bool {
-	if told, ok := errors.AsType[*ResponseError](err); ok {
-		return told.Status == HTTPStatus(&assessment.FieldError{}) && strings.Contains(told.Detail, ": ")
+	if responseErr, ok := errors.AsType[*ResponseError](err); ok {
+		return responseErr.Status == HTTPStatus(&assessment.FieldError{}) && strings.Contains(responseErr.Detail, ": ")
 	}
-	wrong, ok := errors.AsType[*assessment.FieldError](err)
-	return ok && wrong.Field != "" && wrong.Problem != ""
+	fieldErr, ok := errors.AsType[*assessment.FieldError](err)
+	return ok && fieldErr.Field != "" && fieldErr.Problem != ""
 }
 
-// ResubmitAnswer repeats an accepted answer, as a client that got no response does.
+// ResubmitAnswer repeats an accepted answer, like a client that did not receive the response.
 func (m *Machine) ResubmitAnswer(r *rapid.T) {
 	if len(m.answers) == 0 {
 		r.Skip()
@@ -192,13 +192,13 @@ func (m *Machine) ResubmitAnswer(r *rapid.T) {
 	case index < len(m.answers)-1:
 		checkError(r, err, &guidanceflow.NotCurrentError{Index: index, Current: len(m.answers)})
 	case err != nil:
-		// An item that has since left its list is not recognized.
+		// An item that was removed from its list since then is not recognized.
 		checkError(r, err, &guidanceflow.NotCurrentError{Index: index, Current: len(m.answers)})
 		if m.stored.Steps[index].Question.AnswerType != record.AnswerList {
-			r.Fatalf("repeated: %v", err)
+			r.Fatalf("repeated answer: got %v", err)
 		}
 	case next == nil || next.ID != m.currentQuestion().ID: // Check verifies that nothing was written
-		r.Fatalf("repeated: %+v", next)
+		r.Fatalf("repeated answer: got question %+v", next)
 	}
 }
 
@@ -213,17 +213,17 @@ func (m *Machine) AnswerFutureIndex(r *rapid.T) {
 	checkError(r, err, &guidanceflow.NotCurrentError{Index: index, Current: len(m.answers)})
 }
 
-// ChangeAnswer changes an existing answer, or one that was never given.
+// ChangeAnswer changes an existing or a nonexistent answer.
 func (m *Machine) ChangeAnswer(r *rapid.T) {
 	index := rapid.IntRange(-1, len(m.answers)+1).Draw(r, "index")
 	if index < 0 && m.driver.RejectsMalformed() {
 		r.Skip()
 	}
 	answered := 0 <= index && index < len(m.answers)
-	sent, bad := `null`, false
+	sent, invalid := `null`, false
 	if answered {
 		question := &m.stored.Steps[index].Question
-		if bad = rapid.IntRange(0, 3).Draw(r, "badly") == 0; bad {
+		if invalid = rapid.IntRange(0, 3).Draw(r, "invalid") == 0; invalid {
 			sent = m.drawInvalidAnswer(r, question)
 		} else {
 			sent = DrawValidAnswer(r, question, m.env)
@@ -235,12 +235,12 @@ func (m *Machine) ChangeAnswer(r *rapid.T) {
 		checkError(r, err, want)
 	case !answered:
 		checkError(r, err, &guidanceflow.NotAnsweredError{Index: index, Answered: len(m.answers)})
-	case bad:
+	case invalid:
 		if !isValidationError(err) {
-			r.Fatalf("changed badly: %v", err)
+			r.Fatalf("changing to an invalid answer: got %v", err)
 		}
 	case err != nil:
-		r.Fatalf("%s to %+v: %v", sent, m.stored.Steps[index].Question, err)
+		r.Fatalf("answering %s to %+v: %v", sent, m.stored.Steps[index].Question, err)
 	default:
 		m.recordAccepted(r, next, index, sent)
 	}
@@ -259,12 +259,12 @@ func (m *Machine) UpdateExpiration(r *rapid.T) {
 	m.version++
 }
 
-// UpdateSections tries to change the sections, which is possible only before the first
+// UpdateSections attempts to change the sections, which is allowed only before the first
 // answer.
 func (m *Machine) UpdateSections(r *rapid.T) {
 	sections := []string{"notes", "visit_reason"}
-	may := len(m.answers) == 0 || slices.Equal(sections, m.stored.Survey.Sections)
-	if err := m.driver.Update(guidanceflow.Patch{Sections: sections}); !may {
+	allowed := len(m.answers) == 0 || slices.Equal(sections, m.stored.Survey.Sections)
+	if err := m.driver.Update(guidanceflow.Patch{Sections: sections}); !allowed {
 		checkError(r, err, &guidanceflow.ImmutableFieldError{Field: "sections"})
 		return
 	} else if err != nil {
@@ -283,7 +283,7 @@ func (m *Machine) AdvanceClock(*rapid.T) {
 // ChangeModel serves another release from now on.
 func (m *Machine) ChangeModel(r *rapid.T) { m.serveRelease(rapid.IntRange(0, 3).Draw(r, "without")) }
 
-// Restart discards everything but what is stored.
+// Restart discards all state that is not stored.
 func (m *Machine) Restart(r *rapid.T) {
 	m.env = m.driver.Restart()
 	if diff := cmp.Diff(m.stored, m.driver.Stored()); diff != "" {
@@ -291,7 +291,7 @@ func (m *Machine) Restart(r *rapid.T) {
 	}
 }
 
-// Check compares everything readable with the model.
+// Check compares all readable state with the model.
 func (m *Machine) Check(r *rapid.T) {
 	m.stored = m.driver.Stored()
 	want := record.StatusPending
@@ -302,20 +302,20 @@ func (m *Machine) Check(r *rapid.T) {
 		want = record.StatusNew
 	}
 	if m.stored.Survey.Status != want || m.stored.Survey.Version != m.version || len(record.AnsweredSteps(m.stored.Steps)) != len(m.answers) {
-		r.Fatalf("it is %s at version %d after %d answers, want %s at %d after %d",
+		r.Fatalf("got status %s at version %d after %d answers, want %s at %d after %d",
 			m.stored.Survey.Status, m.stored.Survey.Version, len(record.AnsweredSteps(m.stored.Steps)), want, m.version, len(m.answers))
 	}
 	question, err := m.driver.Current()
 	if err != nil || (question == nil) != m.completed || m.driver.HasResult() != m.completed {
-		r.Fatalf("the current question is %+v, completed %v, with a result %v, %v", question, m.completed, m.driver.HasResult(), err)
+		r.Fatalf("got current question %+v, completed %v, has result %v, %v", question, m.completed, m.driver.HasResult(), err)
 	}
 	if question != nil && (question.Index != len(m.answers) || question.ID != m.currentQuestion().ID) {
-		r.Fatalf("the current question is %+v, want %+v", question, m.currentQuestion())
+		r.Fatalf("got current question %+v, want %+v", question, m.currentQuestion())
 	}
 	for i, sent := range m.answers {
 		shown, err := m.driver.AnswerAt(i)
 		if err != nil {
-			r.Fatalf("at %d: %v", i, err)
+			r.Fatalf("answer %d: %v", i, err)
 		}
 		checkAnswer(r, sent, m.stored.Steps[i], shown)
 	}
@@ -349,7 +349,7 @@ func checkAnswer(r *rapid.T, sent string, step record.Step, written json.RawMess
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		r.Fatalf("%s is shown as %s: %s", sent, written, diff)
+		r.Fatalf("answer %s is shown as %s: %s", sent, written, diff)
 	}
 }
 
@@ -364,24 +364,24 @@ func checkOrder(r *rapid.T, p guidanceflow.Progress) {
 			at++
 		}
 		if at == len(p.Survey.Sections) || seen[step.Question.ID] {
-			r.Fatalf("%s of %s is out of order in %v, or asked again", step.Question.ID, step.Question.Section, p.Survey.Sections)
+			r.Fatalf("question %s of section %s is out of order in %v, or repeated", step.Question.ID, step.Question.Section, p.Survey.Sections)
 		}
 		seen[step.Question.ID] = true
 		asked[step.Question.Section] = append(asked[step.Question.Section], step.Question.ID)
 	}
 	for _, name := range p.Survey.Sections[:min(at, len(p.Survey.Sections))] {
 		if want, known := expectedQuestionIDs(p, name); known && !slices.Equal(asked[name], want) {
-			r.Fatalf("%s asked %v, want %v", name, asked[name], want)
+			r.Fatalf("section %s asked %v, want %v", name, asked[name], want)
 		}
 	}
 }
 
-// expectedQuestionIDs returns the questions that a finished section has asked, if they
-// do not depend on the release.
+// expectedQuestionIDs returns the questions that a finished section must have asked, unless
+// they depend on the release.
 func expectedQuestionIDs(p guidanceflow.Progress, name string) (ids []string, known bool) {
-	given := map[string]record.Answer{}
+	answers := map[string]record.Answer{}
 	for _, step := range p.Steps {
-		given[step.Question.ID] = step.Answer
+		answers[step.Question.ID] = step.Answer
 	}
 	switch name {
 	case "demographics":
@@ -390,13 +390,13 @@ func expectedQuestionIDs(p guidanceflow.Progress, name string) (ids []string, kn
 		}
 		if !p.Survey.Age.Known() {
 			ids = append(ids, "age")
-			if given["age"].Number < 2 {
+			if answers["age"].Number < 2 {
 				ids = append(ids, "age_in_months")
 			}
 		}
 	case "allergies":
 		ids = append(ids, name)
-		if len(given[name].Items) > 0 {
+		if len(answers[name].Items) > 0 {
 			ids = append(ids, "allergy_details")
 		}
 	case "symptoms":

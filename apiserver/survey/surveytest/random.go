@@ -10,10 +10,10 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/modeltest"
 )
 
-// NewRandomRelease returns a random small model with questions of every kind:
-// complaints with groups and single details, observations limited by sex or age, and
-// risk factors. Without is the number of a complaint to omit with all its details, as
-// a later release of the same model might; 0 omits none.
+// NewRandomRelease returns a random small model with questions of every kind: complaints with
+// groups and single details, observations limited by sex or age, and risk factors. If without
+// is positive, it omits the complaint with this number and its details, like a later release
+// of the same model.
 func NewRandomRelease(t modeltest.TB, random *rand.Rand, without int) *model.Release {
 	return NewRandomReleaseBuilder(random, without).Build(t)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package surveytest provides fixtures for survey tests: a small release with every
-// kind of question, in-memory knowledge lists, and an environment of both.
+// Package surveytest provides fixtures for survey tests: a small release with every kind of
+// question, in-memory knowledge lists, and an environment that contains both.
 package surveytest
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
 
-// InMemoryLists are knowledge lists in memory, by name, the same for every patient.
+// InMemoryLists are in-memory knowledge lists by name. They are the same for every patient.
 type InMemoryLists map[string][]section.ListItem
 
 // Find implements section.Lists.
@@ -35,7 +35,7 @@ func NewLists() InMemoryLists {
 	}
 }
 
-// overlayLists are the lists of a release, with in-memory lists for those it may lack.
+// overlayLists are the lists of a release, with some lists replaced by in-memory ones.
 type overlayLists struct {
 	release   section.ReleaseLists
 	overrides InMemoryLists
@@ -43,7 +43,7 @@ type overlayLists struct {
 
 // Find implements section.Lists.
 func (l overlayLists) Find(list record.SourceList, id string) (section.ListItem, bool) {
-	if _, some := l.overrides[list.Name]; some {
+	if _, overridden := l.overrides[list.Name]; overridden {
 		return l.overrides.Find(list, id)
 	}
 	return l.release.Find(list, id)
@@ -53,12 +53,12 @@ func (l overlayLists) Find(list record.SourceList, id string) (section.ListItem,
 // language, and prefilling enabled.
 func NewEnv(t modeltest.TB, r *model.Release) section.Env {
 	t.Helper()
-	vocabulary, err := section.LoadTexts()
+	texts, err := section.LoadTexts()
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
 	return section.Env{
-		Release: r, Engine: inference.New(), Texts: vocabulary.Match(r.Meta.Language),
+		Release: r, Engine: inference.New(), Texts: texts.Match(r.Meta.Language),
 		Lists:    overlayLists{section.ReleaseLists{Release: r}, NewLists()},
 		Features: section.Features{Prefill: true, PatientResults: true},
 	}
