@@ -45,14 +45,14 @@ type asset struct {
 // newAsset returns an asset with the content that open returns. The file extension
 // determines the content type; compressed content has the extension .gz.
 func newAsset(name string, open func() io.ReadSeeker) *asset {
-	plain, zipped := strings.CutSuffix(name, ".gz")
+	plain, isGzip := strings.CutSuffix(name, ".gz")
 	contentType, known := contentTypes[path.Ext(plain)]
 	hash := sha256.New()
 	if _, err := io.Copy(hash, open()); err != nil || !known {
 		panic(fmt.Sprintf("embedded file %s has an unknown type or is unreadable: %v", name, err))
 	}
-	plainly := sync.OnceValue(func() []byte { return gunzip(open()) })
-	return &asset{contentType, open, zipped, plainly, base64.RawURLEncoding.EncodeToString(hash.Sum(nil)[:12])}
+	decompress := sync.OnceValue(func() []byte { return gunzip(open()) })
+	return &asset{contentType, open, isGzip, decompress, base64.RawURLEncoding.EncodeToString(hash.Sum(nil)[:12])}
 }
 
 // openBytes returns a function that opens content in memory.
@@ -73,7 +73,7 @@ func openFile(files embed.FS, name string) func() io.ReadSeeker {
 
 // ServeHTTP serves the content, compressed if possible and accepted by the client.
 func (a *asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	header, content, tag := w.Header(), a.open(), a.etag
+	header, content, etag := w.Header(), a.open(), a.etag
 	if a.gzipped {
 		header.Set("Vary", "Accept-Encoding")
 	}
@@ -81,10 +81,10 @@ func (a *asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case a.gzipped && acceptsGzip(r.Header):
 		header.Set("Content-Encoding", "gzip")
 	case a.gzipped:
-		content, tag = bytes.NewReader(a.decompressed()), tag+"-plain"
+		content, etag = bytes.NewReader(a.decompressed()), etag+"-plain"
 	}
 	header.Set("Content-Type", a.contentType)
-	header.Set("ETag", `"`+tag+`"`)
+	header.Set("ETag", `"`+etag+`"`)
 	header.Set("Cache-Control", "no-cache") // revalidate by ETag on every use
 	header.Set("Content-Security-Policy", contentSecurityPolicy)
 	header.Set("Referrer-Policy", "no-referrer")

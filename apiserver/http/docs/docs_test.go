@@ -215,21 +215,21 @@ func TestETags(t *testing.T) {
 			if tag == "" || tag[0] != '"' {
 				t.Errorf("%s has the tag %s", path, tag)
 			}
-			if other, taken := tags[tag]; taken && other != path {
+			if other, exists := tags[tag]; exists && other != path {
 				t.Errorf("%s and %s have the same tag", path, other)
 			}
 			tags[tag] = path
-			same, nothing := get(t, server, http.MethodGet, server.URL+path, "Accept-Encoding", encoding, "If-None-Match", tag)
-			if same.StatusCode != http.StatusNotModified || len(nothing) != 0 {
-				t.Errorf("%s: asked again, answered %d with %d bytes", path, same.StatusCode, len(nothing))
+			same, sameBody := get(t, server, http.MethodGet, server.URL+path, "Accept-Encoding", encoding, "If-None-Match", tag)
+			if same.StatusCode != http.StatusNotModified || len(sameBody) != 0 {
+				t.Errorf("%s: asked again, answered %d with %d bytes", path, same.StatusCode, len(sameBody))
 			}
-			changed, again := get(t, server, http.MethodGet, server.URL+path, "Accept-Encoding", encoding, "If-None-Match", `"older"`)
-			if changed.StatusCode != http.StatusOK || !bytes.Equal(again, body) {
-				t.Errorf("%s: asked with another tag, answered %d with %d bytes", path, changed.StatusCode, len(again))
+			changed, changedBody := get(t, server, http.MethodGet, server.URL+path, "Accept-Encoding", encoding, "If-None-Match", `"older"`)
+			if changed.StatusCode != http.StatusOK || !bytes.Equal(changedBody, body) {
+				t.Errorf("%s: asked with another tag, answered %d with %d bytes", path, changed.StatusCode, len(changedBody))
 			}
-			head, none := get(t, server, http.MethodHead, server.URL+path, "Accept-Encoding", encoding)
-			if head.StatusCode != http.StatusOK || len(none) != 0 || head.Header.Get("ETag") != tag {
-				t.Errorf("%s: HEAD answered %d with %d bytes and the tag %s", path, head.StatusCode, len(none), head.Header.Get("ETag"))
+			head, headBody := get(t, server, http.MethodHead, server.URL+path, "Accept-Encoding", encoding)
+			if head.StatusCode != http.StatusOK || len(headBody) != 0 || head.Header.Get("ETag") != tag {
+				t.Errorf("%s: HEAD answered %d with %d bytes and the tag %s", path, head.StatusCode, len(headBody), head.Header.Get("ETag"))
 			}
 		}
 	}

@@ -33,20 +33,20 @@ func TestAssetsUseLittleMemory(t *testing.T) {
 	docs.Mount(router, docs.Application{})
 	for _, encoding := range []string{"gzip", ""} {
 		for _, path := range []string{"/docs/swagger-ui-bundle.js", "/openapi/engine-v3.yaml"} {
-			ask := func() int {
+			fetch := func() int {
 				request := httptest.NewRequest(http.MethodGet, path, nil)
 				request.Header.Set("Accept-Encoding", encoding)
-				answer := &countingWriter{header: http.Header{}}
-				router.ServeHTTP(answer, request)
-				return answer.bytes
+				response := &countingWriter{header: http.Header{}}
+				router.ServeHTTP(response, request)
+				return response.bytes
 			}
-			length := ask() // the first request may decompress
+			length := fetch() // the first request may decompress
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			ask()
+			fetch()
 			runtime.ReadMemStats(&after)
-			if took := after.TotalAlloc - before.TotalAlloc; took > 16<<10 || length < 64<<10 {
-				t.Errorf("%s with the encoding %q: %d bytes took %d of memory, expected at most 16 KiB", path, encoding, length, took)
+			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 16<<10 || length < 64<<10 {
+				t.Errorf("%s with the encoding %q: %d bytes took %d of memory, expected at most 16 KiB", path, encoding, length, allocated)
 			}
 		}
 	}

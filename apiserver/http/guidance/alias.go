@@ -36,14 +36,14 @@ func resolveAlias(r *http.Request) *http.Request {
 	if path == r.URL.Path {
 		return r
 	}
-	renamed := r.WithContext(context.WithValue(r.Context(), originalPathKey{}, r.URL.Path))
-	renamed.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
-	return renamed
+	canonical := r.WithContext(context.WithValue(r.Context(), originalPathKey{}, r.URL.Path))
+	canonical.URL = &url.URL{Path: path, RawQuery: r.URL.RawQuery}
+	return canonical
 }
 
 // originalPath returns the path as the caller wrote it.
 func originalPath(r *http.Request) string {
-	if path, renamed := r.Context().Value(originalPathKey{}).(string); renamed {
+	if path, canonical := r.Context().Value(originalPathKey{}).(string); canonical {
 		return path
 	}
 	return r.URL.Path

@@ -26,10 +26,10 @@ func (a assessmentResponse) VisitGetAssessmentResponse(w http.ResponseWriter) er
 
 // GetAssessment implements contract.StrictServerInterface.
 func (h handlers) GetAssessment(ctx context.Context, request contract.GetAssessmentRequestObject) (contract.GetAssessmentResponseObject, error) {
-	var wrong validationError
-	details := wrong.readBool("condition_details", request.Params.ConditionDetails)
-	explanations := wrong.readBool("explanations", request.Params.Explanations)
-	if err := wrong.errorOrNil(); err != nil {
+	var fieldErrs validationError
+	details := fieldErrs.readBool("condition_details", request.Params.ConditionDetails)
+	explanations := fieldErrs.readBool("explanations", request.Params.Explanations)
+	if err := fieldErrs.errorOrNil(); err != nil {
 		return nil, err
 	}
 	found, err := h.Surveys.Assessment(ctx, middleware.PrincipalFrom(ctx), request.SurveyID)
@@ -40,13 +40,13 @@ func (h handlers) GetAssessment(ctx context.Context, request contract.GetAssessm
 }
 
 // readBool parses a Boolean parameter. Defaults to false.
-func (r *validationError) readBool(field string, text *string) bool {
+func (e *validationError) readBool(field string, text *string) bool {
 	if stringOrEmpty(text) == "" {
 		return false
 	}
 	value, err := strconv.ParseBool(*text)
 	if err != nil {
-		*r = append(*r, contract.FieldError{Field: field, Message: "expected true or false"})
+		*e = append(*e, contract.FieldError{Field: field, Message: "expected true or false"})
 	}
 	return value
 }
@@ -57,23 +57,23 @@ func (h handlers) GetSummary(ctx context.Context, request contract.GetSummaryReq
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
-	described, err := encodeSummary(summary)
-	return contract.GetSummary200JSONResponse(described), err
+	encoded, err := encodeSummary(summary)
+	return contract.GetSummary200JSONResponse(encoded), err
 }
 
 func encodeSummary(summary record.Summary) (contract.SurveySummary, error) {
-	described := contract.SurveySummary{Survey: encodeSurvey(summary.Survey), Questions: make([]contract.Exchange, len(summary.Questions))}
+	encoded := contract.SurveySummary{Survey: encodeSurvey(summary.Survey), Questions: make([]contract.Exchange, len(summary.Questions))}
 	for i, exchange := range summary.Questions {
-		answer, err := json.Marshal(exchange.Answer)
+		encodedAnswer, err := json.Marshal(exchange.Answer)
 		if err != nil {
 			return contract.SurveySummary{}, err
 		}
-		described.Questions[i] = contract.Exchange{
+		encoded.Questions[i] = contract.Exchange{
 			ID: exchange.ID, Index: exchange.Index, Section: exchange.Section, Text: exchange.Text,
-			AnswerType: contract.AnswerType(exchange.AnswerType), Answer: answer,
+			AnswerType: contract.AnswerType(exchange.AnswerType), Answer: encodedAnswer,
 		}
 	}
-	return described, nil
+	return encoded, nil
 }
 
 // bundleResponse responds with a FHIR bundle.

@@ -14,16 +14,16 @@ import (
 // ListAudit implements contract.StrictServerInterface.
 func (h handlers) ListAudit(ctx context.Context, request contract.ListAuditRequestObject) (contract.ListAuditResponseObject, error) {
 	params := request.Params
-	wanted, wrong := readPagination(ctx, params.Limit, params.Cursor)
+	requested, fieldErrs := readPagination(ctx, params.Limit, params.Cursor)
 	filter, err := readAuditFilter(params)
-	if err := joinValidationErrors(wrong, err); err != nil {
+	if err := joinValidationErrors(fieldErrs, err); err != nil {
 		return nil, err
 	}
-	records, total, err := h.Users.ListAuditRecords(ctx, filter, wanted.page())
+	records, total, err := h.Users.ListAuditRecords(ctx, filter, requested.page())
 	if err != nil {
 		return nil, wrapStorageError("audit records", err)
 	}
-	links, err := wanted.withFilters(map[string]*string{
+	links, err := requested.withFilters(map[string]*string{
 		"from": params.From, "to": params.To, "application": params.Application, "user_id": params.UserID,
 		"action": params.Action, "resource": params.Resource, "resource_id": params.ResourceID,
 	}).links(total)
@@ -39,53 +39,53 @@ func (h handlers) ListAudit(ctx context.Context, request contract.ListAuditReque
 // readAuditFilter parses the filter of audit records. A value that no record has matches
 // nothing.
 func readAuditFilter(params contract.ListAuditParams) (audit.Filter, error) {
-	var wrong validationError
-	instant := func(field string, text *string) time.Time {
+	var fieldErrs validationError
+	readTime := func(field string, text *string) time.Time {
 		if stringOrEmpty(text) == "" {
 			return time.Time{}
 		}
-		at, err := parseTimestamp(*text)
+		timestamp, err := parseTimestamp(*text)
 		if err != nil {
-			wrong = append(wrong, contract.FieldError{Field: field, Message: "expected a timestamp such as 2026-11-21T09:30:00Z"})
+			fieldErrs = append(fieldErrs, contract.FieldError{Field: field, Message: "expected a timestamp such as 2026-11-21T09:30:00Z"})
 		}
-		return at
+		return timestamp
 	}
 	for field, text := range map[string]*string{
 		"application": params.Application, "user_id": params.UserID, "action": params.Action,
 		"resource": params.Resource, "resource_id": params.ResourceID,
 	} {
 		if !identifier.IsVisibleASCII(stringOrEmpty(text), identifier.MaxLength) {
-			wrong = append(wrong, contract.FieldError{Field: field, Message: "expected at most 128 visible ASCII characters"})
+			fieldErrs = append(fieldErrs, contract.FieldError{Field: field, Message: "expected at most 128 visible ASCII characters"})
 		}
 	}
 	filter := audit.Filter{
-		From: instant("from", params.From), To: instant("to", params.To),
+		From: readTime("from", params.From), To: readTime("to", params.To),
 		Actor:      audit.Actor{Application: stringOrEmpty(params.Application), UserID: stringOrEmpty(params.UserID)},
 		Action:     audit.Action(stringOrEmpty(params.Action)),
 		Resource:   audit.Resource(stringOrEmpty(params.Resource)),
 		ResourceID: stringOrEmpty(params.ResourceID),
 	}
-	return filter, wrong.errorOrNil()
+	return filter, fieldErrs.errorOrNil()
 }
 
 // parseTimestamp parses a date and time. The offset defaults to UTC.
 func parseTimestamp(text string) (time.Time, error) {
-	at, err := time.Parse(time.RFC3339Nano, text)
+	timestamp, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil {
-		at, err = time.Parse("2006-01-02T15:04:05.999999999", text)
+		timestamp, err = time.Parse("2006-01-02T15:04:05.999999999", text)
 	}
-	return at, err
+	return timestamp, err
 }
 
 // encodeAudit encodes audit records.
 func encodeAudit(records []audit.Record) []contract.AuditRecord {
-	described := make([]contract.AuditRecord, len(records))
+	encoded := make([]contract.AuditRecord, len(records))
 	for i, record := range records {
-		described[i] = contract.AuditRecord{
+		encoded[i] = contract.AuditRecord{
 			At: record.At, Application: nilIfEmpty(record.Application), UserID: nilIfEmpty(record.UserID),
 			Action: contract.AuditRecordAction(record.Action), Resource: contract.AuditRecordResource(record.Resource),
 			ResourceID: nilIfEmpty(record.ResourceID),
 		}
 	}
-	return described
+	return encoded
 }

@@ -46,27 +46,27 @@ func deny(w http.ResponseWriter, _ *http.Request, err error) {
 // authenticateClient authenticates a token request by the application's ID and key. The
 // context carries the request as far as the headers define it.
 func (h handlers) authenticateClient(w http.ResponseWriter, r *http.Request) (ctx context.Context, principal identity.Principal, ok bool) {
-	id, key, given := r.BasicAuth()
-	if !given {
+	id, key, present := r.BasicAuth()
+	if !present {
 		writeTokenError(w, &identity.OAuthError{
 			Code: identity.InvalidClient, Description: "the header Authorization: Basic <base64 of id:key> is missing",
 		})
 		return nil, principal, false
 	}
-	try := throttle.Attempt{Client: middleware.RequestInfoFrom(r.Context()).ClientAddr, Name: unescapeID(id), Secret: key}
-	if wait := h.Throttle.Wait(try); wait > 0 {
+	attempt := throttle.Attempt{Client: middleware.RequestInfoFrom(r.Context()).ClientAddr, Name: unescapeID(id), Secret: key}
+	if wait := h.Throttle.Wait(attempt); wait > 0 {
 		tooManyAttempts(w, r, wait)
 		return nil, principal, false
 	}
 	request := identity.TokenRequest{InstanceID: r.Header.Get("Instance-Id"), ClientID: id, ClientSecret: key}
 	application, err := h.TokenIssuer.AuthenticateClient(request)
-	var refused *identity.OAuthError
-	if errors.As(err, &refused) {
-		h.Throttle.RecordFailure(try)
-		writeTokenError(w, refused)
+	var oauthErr *identity.OAuthError
+	if errors.As(err, &oauthErr) {
+		h.Throttle.RecordFailure(attempt)
+		writeTokenError(w, oauthErr)
 		return nil, principal, false
 	}
-	h.Throttle.RecordSuccess(try)
+	h.Throttle.RecordSuccess(attempt)
 	return context.WithValue(r.Context(), tokenRequestKey{}, request), application.Principal(), true
 }
 

@@ -72,11 +72,11 @@ func BenchmarkPeople(b *testing.B) {
 		}()
 		user := r.create(usersPath, `{"email": "ada@x.example"}`)
 		patient := r.create(patientsPath, `{"user_id": "`+user+`"}`)
-		var made sync.Mutex
+		var created sync.Mutex
 		count := 0
 		next := func() int {
-			made.Lock()
-			defer made.Unlock()
+			created.Lock()
+			defer created.Unlock()
 			count++
 			return count
 		}
@@ -111,14 +111,14 @@ func commitOneRow(ctx context.Context, store storage.Store) error {
 }
 
 // timedSend sends a call that must succeed.
-func (r usersClient) timedSend(method, path, body string) error {
-	request, err := http.NewRequestWithContext(r.t.Context(), method, r.baseURL+path, strings.NewReader(body))
+func (c usersClient) timedSend(method, path, body string) error {
+	request, err := http.NewRequestWithContext(c.t.Context(), method, c.baseURL+path, strings.NewReader(body))
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Authorization", r.bearer)
+	request.Header.Set("Authorization", c.bearer)
 	request.Header.Set("Content-Type", "application/json")
-	response, err := r.client.Do(request)
+	response, err := c.client.Do(request)
 	if err != nil {
 		return err
 	}

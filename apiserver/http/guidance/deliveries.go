@@ -12,38 +12,38 @@ import (
 
 // ListDeliveries implements contract.StrictServerInterface.
 func (h handlers) ListDeliveries(ctx context.Context, request contract.ListDeliveriesRequestObject) (contract.ListDeliveriesResponseObject, error) {
-	wanted, wrong := readPagination(ctx, request.Params.Limit, request.Params.Cursor)
-	if len(wrong) > 0 {
-		return nil, validationError(wrong)
+	requested, fieldErrs := readPagination(ctx, request.Params.Limit, request.Params.Cursor)
+	if len(fieldErrs) > 0 {
+		return nil, validationError(fieldErrs)
 	}
-	attempts, total, err := h.Webhooks.ListAttempts(ctx, request.WebhookID, wanted.page())
+	attempts, total, err := h.Webhooks.ListAttempts(ctx, request.WebhookID, requested.page())
 	if err != nil {
 		return nil, wrapStorageError("webhook deliveries", err)
 	}
-	links, err := wanted.links(total)
+	links, err := requested.links(total)
 	if err != nil {
 		return nil, err
 	}
-	answer := contract.ListDeliveries200JSONResponse{
+	response := contract.ListDeliveries200JSONResponse{
 		Self: links.self, First: links.first, Last: links.last, Prev: links.prev, Next: links.next,
 		Items: make([]contract.Delivery, len(attempts)),
 	}
 	for i, attempt := range attempts {
-		answer.Items[i] = encodeDelivery(attempt)
+		response.Items[i] = encodeDelivery(attempt)
 	}
-	return answer, nil
+	return response, nil
 }
 
 func encodeDelivery(attempt event.Attempt) contract.Delivery {
-	shown := contract.Delivery{
+	encoded := contract.Delivery{
 		ID: attempt.ID, EventType: contract.DeliveryEventType(attempt.Event.Type), WebhookID: attempt.Event.ID,
 		Attempt: attempt.Number, Error: nilIfEmpty(attempt.Error), AttemptedAt: *formatTime(attempt.At),
 		NextAttemptAt: formatTime(attempt.NextAttemptAt),
 	}
 	if attempt.StatusCode != 0 {
-		shown.StatusCode = &attempt.StatusCode
+		encoded.StatusCode = &attempt.StatusCode
 	}
-	return shown
+	return encoded
 }
 
 // ReplayDelivery implements contract.StrictServerInterface.

@@ -56,17 +56,17 @@ func tooManyAttempts(w http.ResponseWriter, r *http.Request, wait time.Duration)
 
 // rejectBody responds to a body that is valid JSON but does not match the contract.
 func rejectBody(w http.ResponseWriter, r *http.Request, err error) {
-	var kind *json.UnmarshalTypeError
-	fits := errors.As(err, &kind) && kind.Field != ""
+	var typeErr *json.UnmarshalTypeError
+	isFieldError := errors.As(err, &typeErr) && typeErr.Field != ""
 	switch {
-	case r.URL.Path != tokenPath && fits:
+	case r.URL.Path != tokenPath && isFieldError:
 		writeValidationError(w, contract.FieldError{
-			Field: kind.Field, Message: fmt.Sprintf("expected a %s, got a %s", jsonTypeName(kind.Type), firstWord(kind.Value)),
+			Field: typeErr.Field, Message: fmt.Sprintf("expected a %s, got a %s", jsonTypeName(typeErr.Type), firstWord(typeErr.Value)),
 		})
 	case r.URL.Path != tokenPath:
 		writeValidationError(w, contract.FieldError{Field: "body", Message: "expected an object with the fields of this operation"})
-	case fits:
-		reject(w, r, http.StatusBadRequest, fmt.Sprintf("%s: got a JSON %s, expected a %s", kind.Field, firstWord(kind.Value), kind.Type))
+	case isFieldError:
+		reject(w, r, http.StatusBadRequest, fmt.Sprintf("%s: got a JSON %s, expected a %s", typeErr.Field, firstWord(typeErr.Value), typeErr.Type))
 	default:
 		reject(w, r, http.StatusBadRequest, "the body: expected an object or a form with the fields of this operation")
 	}
@@ -98,14 +98,14 @@ func firstWord(text string) string {
 func rejectParameter(w http.ResponseWriter, r *http.Request, err error) {
 	name := "a parameter"
 	var (
-		format *contract.InvalidParamFormatError
-		many   *contract.TooManyValuesForParamError
+		formatErr  *contract.InvalidParamFormatError
+		tooManyErr *contract.TooManyValuesForParamError
 	)
 	switch {
-	case errors.As(err, &format):
-		name = format.ParamName
-	case errors.As(err, &many):
-		name = many.ParamName
+	case errors.As(err, &formatErr):
+		name = formatErr.ParamName
+	case errors.As(err, &tooManyErr):
+		name = tooManyErr.ParamName
 	}
 	if r.URL.Path == tokenPath {
 		reject(w, r, http.StatusBadRequest, name+" must be specified once")
@@ -115,47 +115,47 @@ func rejectParameter(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // newValidationError returns the response for invalid fields.
-func newValidationError(wrong ...contract.FieldError) contract.ValidationError {
-	names := make([]string, len(wrong))
-	for i, field := range wrong {
+func newValidationError(fieldErrs ...contract.FieldError) contract.ValidationError {
+	names := make([]string, len(fieldErrs))
+	for i, field := range fieldErrs {
 		names[i] = field.Field
 	}
-	return contract.ValidationError{Detail: "not valid: " + strings.Join(names, ", "), Errors: wrong}
+	return contract.ValidationError{Detail: "not valid: " + strings.Join(names, ", "), Errors: fieldErrs}
 }
 
-func writeValidationError(w http.ResponseWriter, wrong ...contract.FieldError) {
-	writeJSON(w, http.StatusUnprocessableEntity, newValidationError(wrong...))
+func writeValidationError(w http.ResponseWriter, fieldErrs ...contract.FieldError) {
+	writeJSON(w, http.StatusUnprocessableEntity, newValidationError(fieldErrs...))
 }
 
 // A validationError lists invalid fields or parameters.
 type validationError []contract.FieldError
 
 // Error lists the invalid fields.
-func (r validationError) Error() string { return newValidationError(r...).Detail }
+func (e validationError) Error() string { return newValidationError(e...).Detail }
 
 // add adds err if it is a field error.
-func (r *validationError) add(err error) {
-	var wrong *assessment.FieldError
-	if errors.As(err, &wrong) {
-		*r = append(*r, contract.FieldError{Field: wrong.Field, Message: wrong.Problem})
+func (e *validationError) add(err error) {
+	var fieldErrs *assessment.FieldError
+	if errors.As(err, &fieldErrs) {
+		*e = append(*e, contract.FieldError{Field: fieldErrs.Field, Message: fieldErrs.Problem})
 	}
 }
 
 // errorOrNil returns nil if there are no field errors.
-func (r validationError) errorOrNil() error {
-	if len(r) == 0 {
+func (e validationError) errorOrNil() error {
+	if len(e) == 0 {
 		return nil
 	}
-	return r
+	return e
 }
 
 // joinValidationErrors combines field errors into one error, or returns nil.
-func joinValidationErrors(wrong []contract.FieldError, err error) error {
-	var more validationError
-	if errors.As(err, &more) {
-		wrong = append(wrong, more...)
+func joinValidationErrors(fieldErrs []contract.FieldError, err error) error {
+	var validationErr validationError
+	if errors.As(err, &validationErr) {
+		fieldErrs = append(fieldErrs, validationErr...)
 	}
-	return validationError(wrong).errorOrNil()
+	return validationError(fieldErrs).errorOrNil()
 }
 
 // A storageError is a storage failure and the operation that failed.
@@ -168,42 +168,42 @@ type storageError struct {
 func (e *storageError) Unwrap() error { return e.error }
 
 // wrapStorageError adds the operation to a storage error. It returns nil if err is nil.
-func wrapStorageError(what string, err error) error {
+func wrapStorageError(resource string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &storageError{what, err}
+	return &storageError{resource, err}
 }
 
 // handleError responds to the error of a handler: with the details if the client caused
 // it, otherwise with an internal error.
 func (h handlers) handleError(w http.ResponseWriter, r *http.Request, err error) {
 	var (
-		wrong validationError
-		taken *record.AlreadyExistsError
-		down  *storageError
-		soon  throttledError
+		fieldErrs  validationError
+		existsErr  *record.AlreadyExistsError
+		storageErr *storageError
+		throttled  throttledError
 	)
-	if status, told := clientError(err); told != nil {
-		writeClientError(w, status, told)
+	if status, clientErr := clientError(err); clientErr != nil {
+		writeClientError(w, status, clientErr)
 		return
 	}
 	switch detail := unauthenticatedDetail(err); {
 	case detail != "":
 		unauthorized(w, detail)
-	case errors.As(err, &wrong):
-		writeValidationError(w, wrong...)
+	case errors.As(err, &fieldErrs):
+		writeValidationError(w, fieldErrs...)
 	case errors.Is(err, limiter.ErrBusy):
 		middleware.SetBusyRetryAfter(w)
 		writeBusy(w, r)
-	case errors.As(err, &soon):
-		tooManyAttempts(w, r, time.Duration(soon))
+	case errors.As(err, &throttled):
+		tooManyAttempts(w, r, time.Duration(throttled))
 	case errors.Is(err, record.ErrNotFound):
 		writeError(w, http.StatusNotFound, "no resource has this id")
-	case errors.As(err, &taken):
-		writeError(w, http.StatusConflict, taken.Error())
-	case errors.As(err, &down) && !errors.Is(err, encryption.ErrDecrypt) && !errors.Is(err, service.ErrFlow):
-		unavailable := h.storageUnavailable(r.Context(), down.resource, down.error)
+	case errors.As(err, &existsErr):
+		writeError(w, http.StatusConflict, existsErr.Error())
+	case errors.As(err, &storageErr) && !errors.Is(err, encryption.ErrDecrypt) && !errors.Is(err, service.ErrFlow):
+		unavailable := h.storageUnavailable(r.Context(), storageErr.resource, storageErr.error)
 		w.Header().Set("Retry-After", strconv.Itoa(unavailable.Headers.RetryAfter))
 		writeJSON(w, http.StatusServiceUnavailable, unavailable.Body)
 	default:
@@ -232,13 +232,13 @@ const (
 )
 
 // storageUnavailable returns the response to a failed read from storage, and logs it.
-func (h handlers) storageUnavailable(ctx context.Context, what string, err error) contract.UnavailableJSONResponse {
+func (h handlers) storageUnavailable(ctx context.Context, resource string, err error) contract.UnavailableJSONResponse {
 	if !errors.Is(ctx.Err(), context.Canceled) { // otherwise the caller has disconnected
-		h.Log.ErrorContext(ctx, "failed to access storage", "resource", what, "requestId", middleware.RequestInfoFrom(ctx).RequestID, "error", err)
+		h.Log.ErrorContext(ctx, "failed to access storage", "resource", resource, "requestId", middleware.RequestInfoFrom(ctx).RequestID, "error", err)
 	}
 	return contract.UnavailableJSONResponse{
 		Headers: contract.UnavailableResponseHeaders{RetryAfter: retryAfterSeconds},
-		Body:    contract.Error{Detail: "the storage for " + what + " is unavailable; retry later"},
+		Body:    contract.Error{Detail: "the storage for " + resource + " is unavailable; retry later"},
 	}
 }
 
@@ -263,8 +263,8 @@ func writeOAuthError(w http.ResponseWriter, status int, code contract.OAuthError
 	writeJSON(w, status, contract.OAuthError{Error: code, ErrorDescription: description})
 }
 
-func writeJSON(w http.ResponseWriter, status int, answer any) {
+func writeJSON(w http.ResponseWriter, status int, response any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(answer) // only strings, and a disconnected caller needs no response
+	_ = json.NewEncoder(w).Encode(response) // only strings, and a disconnected caller needs no response
 }

@@ -11,29 +11,29 @@ import (
 
 // A FeedbackStore reads interview feedback. Every storage.Store implements it.
 type FeedbackStore interface {
-	ListFeedback(ctx context.Context, skipped, atMost int64) (page []feedback.InterviewFeedback, total int64, err error)
+	ListFeedback(ctx context.Context, offset, limit int64) (page []feedback.InterviewFeedback, total int64, err error)
 }
 
 // ListInterviewFeedback implements contract.StrictServerInterface.
 func (h handlers) ListInterviewFeedback(ctx context.Context, request contract.ListInterviewFeedbackRequestObject) (contract.ListInterviewFeedbackResponseObject, error) {
-	wanted, wrong := readPagination(ctx, request.Params.Limit, request.Params.Cursor)
-	if len(wrong) > 0 {
-		return nil, validationError(wrong)
+	requested, fieldErrs := readPagination(ctx, request.Params.Limit, request.Params.Cursor)
+	if len(fieldErrs) > 0 {
+		return nil, validationError(fieldErrs)
 	}
-	interviews, total, err := h.Feedback.ListFeedback(ctx, wanted.offset(), wanted.limit)
+	interviews, total, err := h.Feedback.ListFeedback(ctx, requested.offset(), requested.limit)
 	if err != nil {
 		return nil, wrapStorageError("interview feedback", err)
 	}
-	links, err := wanted.links(total)
+	links, err := requested.links(total)
 	if err != nil {
 		return nil, err
 	}
-	answer := contract.ListInterviewFeedback200JSONResponse{
+	response := contract.ListInterviewFeedback200JSONResponse{
 		Self: links.self, First: links.first, Last: links.last, Prev: links.prev, Next: links.next,
 		Items: make([]contract.InterviewFeedback, len(interviews)),
 	}
 	for i, interview := range interviews {
-		answer.Items[i] = contract.InterviewFeedback{
+		response.Items[i] = contract.InterviewFeedback{
 			Application:         interview.Application,
 			InterviewID:         interview.ID,
 			PatientIntentBefore: interview.Before,
@@ -41,5 +41,5 @@ func (h handlers) ListInterviewFeedback(ctx context.Context, request contract.Li
 			ReceivedAt:          interview.ReceivedAt,
 		}
 	}
-	return answer, nil
+	return response, nil
 }

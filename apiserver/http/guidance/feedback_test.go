@@ -29,15 +29,15 @@ type feedbackPage struct {
 const feedbackPath = "/api/mgp/v1/interviews/feedback"
 
 // storeFeedback stores feedback for this many interviews, identified by number.
-func (r *fixture) storeFeedback(count int) {
-	r.t.Helper()
+func (f *fixture) storeFeedback(count int) {
+	f.t.Helper()
 	for i := range count {
-		err := r.store.PutFeedback(r.t.Context(), feedback.InterviewFeedback{
+		err := f.store.PutFeedback(f.t.Context(), feedback.InterviewFeedback{
 			Application: "portal", ID: fmt.Sprint("interview ", i), Before: feedback.Intent{Type: "not_sure"}, After: feedback.Intent{Type: "unknown"},
 			ReceivedAt: testNow.Add(time.Duration(i) * time.Minute),
 		})
 		if err != nil {
-			r.t.Fatal(err)
+			f.t.Fatal(err)
 		}
 	}
 }
@@ -175,12 +175,12 @@ func TestInterviewFeedbackValidation(t *testing.T) {
 		"?cursor=1&limit=10&cursor=1&limit=": "limit: must be specified once",
 	} {
 		response, text := r.call("GET", feedbackPath+query, "", "Authorization", bearer)
-		said := decode[struct {
+		decoded := decode[struct {
 			Errors []struct{ Field, Message string }
 		}](t, text)
 		var fields []string
-		for _, wrong := range said.Errors {
-			fields = append(fields, wrong.Field+": "+wrong.Message)
+		for _, fieldErr := range decoded.Errors {
+			fields = append(fields, fieldErr.Field+": "+fieldErr.Message)
 		}
 		if got := strings.Join(fields, "; "); response.StatusCode != http.StatusUnprocessableEntity || got != want {
 			t.Errorf("%s: answered %d, %s; want %s", query, response.StatusCode, got, want)
@@ -207,8 +207,8 @@ func TestInterviewFeedbackAuthorization(t *testing.T) {
 	}
 }
 
-func (b failingStore) ListFeedback(context.Context, int64, int64) ([]feedback.InterviewFeedback, int64, error) {
-	return nil, 0, b.err
+func (s failingStore) ListFeedback(context.Context, int64, int64) ([]feedback.InterviewFeedback, int64, error) {
+	return nil, 0, s.err
 }
 
 func TestInterviewFeedbackStorageDown(t *testing.T) {

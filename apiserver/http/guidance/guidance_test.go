@@ -129,26 +129,26 @@ func newUnlimitedLimiter() *limiter.Limiter {
 }
 
 // serve wraps the handler in the middleware of the server.
-func (r *fixture) serve(handler http.Handler) {
-	r.t.Helper()
+func (f *fixture) serve(handler http.Handler) {
+	f.t.Helper()
 	router := chi.NewRouter()
 	router.Use(middleware.WithRequestInfo, func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 			next.ServeHTTP(w, request)
 			call := middleware.RequestInfoFrom(request.Context())
-			r.endpoints <- call.Endpoint + " by " + call.Application
+			f.endpoints <- call.Endpoint + " by " + call.Application
 		})
 	})
 	router.Handle("/*", handler)
 	router.Handle("/api/*", handler)
 	server := httptest.NewServer(router)
-	r.t.Cleanup(server.Close)
+	f.t.Cleanup(server.Close)
 	checked, err := parsedContract()
 	if err != nil {
-		r.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	r.baseURL, r.client = server.URL, server.Client()
-	r.client.Transport = checked.Transport(r.t, r.client.Transport)
+	f.baseURL, f.client = server.URL, server.Client()
+	f.client.Transport = checked.Transport(f.t, f.client.Transport)
 }
 
 // syncBuffer is a log that a test can read while handlers write to it.
@@ -176,22 +176,22 @@ type testResponse struct {
 }
 
 // call sends a request; headers are pairs of name and value.
-func (r *fixture) call(method, path, body string, headers ...string) (testResponse, string) {
-	r.t.Helper()
-	request, err := http.NewRequestWithContext(r.t.Context(), method, r.baseURL+path, strings.NewReader(body))
+func (f *fixture) call(method, path, body string, headers ...string) (testResponse, string) {
+	f.t.Helper()
+	request, err := http.NewRequestWithContext(f.t.Context(), method, f.baseURL+path, strings.NewReader(body))
 	if err != nil {
-		r.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	for i := 0; i < len(headers); i += 2 {
 		request.Header.Add(headers[i], headers[i+1])
 	}
-	response, err := r.client.Do(request)
+	response, err := f.client.Do(request)
 	if err != nil {
-		r.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	text, err := io.ReadAll(response.Body)
 	if err := errors.Join(err, response.Body.Close()); err != nil {
-		r.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	return testResponse{response.StatusCode, response.Header}, string(text)
 }
@@ -201,18 +201,18 @@ func basicAuth(id, key string) string {
 }
 
 // token requests an access token as a client does.
-func (r *fixture) token(id, key, scope string) string {
-	r.t.Helper()
+func (f *fixture) token(id, key, scope string) string {
+	f.t.Helper()
 	body, err := json.Marshal(map[string]string{"grant_type": "client_credentials", "scope": scope})
 	if err != nil {
-		r.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	response, text := r.call("POST", "/api/auth/token", string(body),
+	response, text := f.call("POST", "/api/auth/token", string(body),
 		"Authorization", basicAuth(id, key), "Instance-Id", "acme-mgp", "Content-Type", "application/json")
 	if response.StatusCode != http.StatusOK {
-		r.t.Fatalf("no token: %d %s", response.StatusCode, text)
+		f.t.Fatalf("no token: %d %s", response.StatusCode, text)
 	}
-	return decode[map[string]any](r.t, text)["access_token"].(string)
+	return decode[map[string]any](f.t, text)["access_token"].(string)
 }
 
 func decode[T any](t testing.TB, text string) (value T) {
@@ -342,8 +342,8 @@ func requiredScopes(operation *openapi3.Operation) []string {
 // failingStore is a store whose operations fail.
 type failingStore struct{ err error }
 
-func (b failingStore) ListUsage(context.Context, civil.Date, civil.Date) ([]usage.Count, error) {
-	return nil, b.err
+func (s failingStore) ListUsage(context.Context, civil.Date, civil.Date) ([]usage.Count, error) {
+	return nil, s.err
 }
 
 func TestUsageStorageDown(t *testing.T) {
@@ -427,9 +427,9 @@ func TestUsageValidation(t *testing.T) {
 			Errors []struct{ Field, Message string }
 		}](t, text)
 		var fields []string
-		for _, wrong := range said.Errors {
-			fields = append(fields, wrong.Field)
-			if wrong.Message == "" || !strings.Contains(said.Detail, wrong.Field) {
+		for _, fieldErr := range said.Errors {
+			fields = append(fields, fieldErr.Field)
+			if fieldErr.Message == "" || !strings.Contains(said.Detail, fieldErr.Field) {
 				t.Errorf("%s: %s does not say what is wrong", query, text)
 			}
 		}

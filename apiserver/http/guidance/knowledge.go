@@ -19,49 +19,49 @@ func (h handlers) ListKnowledge(ctx context.Context, request contract.ListKnowle
 		return nil, record.ErrNotFound
 	}
 	params := request.Params
-	wanted, wrong := readPagination(ctx, params.Limit, params.Cursor)
+	requested, fieldErrs := readPagination(ctx, params.Limit, params.Cursor)
 	query, err := readKnowledgeQuery(list, params)
-	if err := joinValidationErrors(wrong, err); err != nil {
+	if err := joinValidationErrors(fieldErrs, err); err != nil {
 		return nil, err
 	}
-	items, total, err := h.Surveys.SearchItems(query, wanted.page())
+	items, total, err := h.Surveys.SearchItems(query, requested.page())
 	if err != nil {
 		return nil, err
 	}
-	links, err := wanted.withFilters(map[string]*string{
+	links, err := requested.withFilters(map[string]*string{
 		"query": params.Query, "sex": params.Sex, "age": params.Age, "age.value": params.AgeValue, "age.unit": params.AgeUnit, "language": params.Language,
 	}).links(total)
 	if err != nil {
 		return nil, err
 	}
-	answer := contract.ListKnowledge200JSONResponse{
+	response := contract.ListKnowledge200JSONResponse{
 		Self: links.self, First: links.first, Last: links.last, Prev: links.prev, Next: links.next,
 		Items: make([]contract.NamedItem, len(items)),
 	}
 	for i, item := range items {
-		answer.Items[i] = contract.NamedItem{ID: item.ID, Name: item.Name}
+		response.Items[i] = contract.NamedItem{ID: item.ID, Name: item.Name}
 	}
-	return answer, nil
+	return response, nil
 }
 
 func readKnowledgeQuery(list search.List, params contract.ListKnowledgeParams) (query service.ListQuery, err error) {
-	var wrong validationError
+	var fieldErrs validationError
 	query = service.ListQuery{List: list, Phrase: stringOrEmpty(params.Query), Language: stringOrEmpty(params.Language), AcceptLanguage: stringOrEmpty(params.AcceptLanguage)}
 	query.Sex, err = record.ParseSex("sex", stringOrEmpty(params.Sex))
-	wrong.add(err)
+	fieldErrs.add(err)
 	field, text := "age.value", stringOrEmpty(params.AgeValue)
 	if text == "" {
 		field, text = "age", stringOrEmpty(params.Age)
 	}
 	if text == "" {
-		return query, wrong.errorOrNil()
+		return query, fieldErrs.errorOrNil()
 	}
 	value, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		wrong = append(wrong, contract.FieldError{Field: field, Message: "expected a whole number"})
-		return query, wrong.errorOrNil()
+		fieldErrs = append(fieldErrs, contract.FieldError{Field: field, Message: "expected a whole number"})
+		return query, fieldErrs.errorOrNil()
 	}
 	query.Age, err = record.ParseAge("age", &value, stringOrEmpty(params.AgeUnit))
-	wrong.add(err)
-	return query, wrong.errorOrNil()
+	fieldErrs.add(err)
+	return query, fieldErrs.errorOrNil()
 }

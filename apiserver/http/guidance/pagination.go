@@ -30,8 +30,8 @@ type pagination struct {
 func (p pagination) withFilters(filters map[string]*string) pagination {
 	p.filters = url.Values{}
 	for name, value := range filters {
-		if given := stringOrEmpty(value); given != "" {
-			p.filters.Set(name, given)
+		if text := stringOrEmpty(value); text != "" {
+			p.filters.Set(name, text)
 		}
 	}
 	return p
@@ -48,21 +48,21 @@ func (h handlers) recordRequestURL(next http.Handler) http.Handler {
 }
 
 // readPagination parses the parameters of a list and returns the invalid ones.
-func readPagination(ctx context.Context, limit, cursor *string) (p pagination, wrong []contract.FieldError) {
+func readPagination(ctx context.Context, limit, cursor *string) (p pagination, fieldErrs []contract.FieldError) {
 	p.listURL, _ = ctx.Value(requestURLKey{}).(url.URL)
-	whole := func(field string, text *string, otherwise, lowest, highest int64, expected string) int64 {
+	readInt := func(field string, text *string, defaultValue, minValue, maxValue int64, expected string) int64 {
 		if stringOrEmpty(text) == "" {
-			return otherwise
+			return defaultValue
 		}
 		number, err := strconv.ParseInt(*text, 10, 64)
-		if err != nil || number < lowest || number > highest {
-			wrong = append(wrong, contract.FieldError{Field: field, Message: "expected " + expected})
+		if err != nil || number < minValue || number > maxValue {
+			fieldErrs = append(fieldErrs, contract.FieldError{Field: field, Message: "expected " + expected})
 		}
 		return number
 	}
-	p.limit = whole("limit", limit, defaultLimit, 1, maxLimit, fmt.Sprintf("a whole number from 1 to %d", maxLimit))
-	p.number = whole("cursor", cursor, 0, 0, maxCursor, "a page number, as in the pagination links")
-	return p, wrong
+	p.limit = readInt("limit", limit, defaultLimit, 1, maxLimit, fmt.Sprintf("a whole number from 1 to %d", maxLimit))
+	p.number = readInt("cursor", cursor, 0, 0, maxCursor, "a page number, as in the pagination links")
+	return p, fieldErrs
 }
 
 // maxCursor keeps the offset of a page within an int64.
@@ -76,11 +76,11 @@ func (p pagination) offset() int64 { return p.number * p.limit }
 func (p pagination) lastPage(total int64) int64 { return max(0, (total-1)/p.limit) }
 
 // validate returns a field error if the page is after the last one.
-func (p pagination) validate(total int64) (wrong []contract.FieldError) {
+func (p pagination) validate(total int64) (fieldErrs []contract.FieldError) {
 	if p.number > p.lastPage(total) {
-		wrong = append(wrong, contract.FieldError{Field: "cursor", Message: fmt.Sprintf("expected 0 to %d, the number of the last page", p.lastPage(total))})
+		fieldErrs = append(fieldErrs, contract.FieldError{Field: "cursor", Message: fmt.Sprintf("expected 0 to %d, the number of the last page", p.lastPage(total))})
 	}
-	return wrong
+	return fieldErrs
 }
 
 // links are the links of every page of a list.
@@ -91,8 +91,8 @@ type links struct {
 
 // links returns the links of a page of a list with this many items.
 func (p pagination) links(total int64) (links, error) {
-	if wrong := p.validate(total); len(wrong) > 0 {
-		return links{}, validationError(wrong)
+	if fieldErrs := p.validate(total); len(fieldErrs) > 0 {
+		return links{}, validationError(fieldErrs)
 	}
 	return links{
 		self: p.link(p.number), first: p.link(0), last: p.link(p.lastPage(total)),

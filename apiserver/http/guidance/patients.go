@@ -32,18 +32,18 @@ func (h handlers) CreatePatient(ctx context.Context, request contract.CreatePati
 }
 
 func (h handlers) readPatient(body *contract.NewPatient) (patient record.Patient, err error) {
-	var wrong validationError
+	var fieldErrs validationError
 	if patient.UserID = stringOrEmpty(body.UserID); patient.UserID == "" {
-		wrong = append(wrong, contract.FieldError{Field: "user_id", Message: "missing, expected the id of a user"})
+		fieldErrs = append(fieldErrs, contract.FieldError{Field: "user_id", Message: "missing, expected the id of a user"})
 	}
 	patient.Sex, err = record.ParseSex("sex", stringOrEmpty(body.Sex))
-	wrong.add(err)
+	fieldErrs.add(err)
 	patient.BirthDate, err = record.ParseBirthDate("birth_date", stringOrEmpty(body.BirthDate), h.today())
-	wrong.add(err)
+	fieldErrs.add(err)
 	patient.Age, err = readAge(body.Age)
-	wrong.add(err)
+	fieldErrs.add(err)
 	patient.Dependent = body.Dependent != nil && *body.Dependent
-	return patient, wrong.errorOrNil()
+	return patient, fieldErrs.errorOrNil()
 }
 
 func readAge(given *contract.GivenAge) (record.Age, error) {
@@ -56,26 +56,26 @@ func readAge(given *contract.GivenAge) (record.Age, error) {
 // ListPatients implements contract.StrictServerInterface.
 func (h handlers) ListPatients(ctx context.Context, request contract.ListPatientsRequestObject) (contract.ListPatientsResponseObject, error) {
 	params := request.Params
-	wanted, wrong := readPagination(ctx, params.Limit, params.Cursor)
-	if len(wrong) > 0 {
-		return nil, validationError(wrong)
+	requested, fieldErrs := readPagination(ctx, params.Limit, params.Cursor)
+	if len(fieldErrs) > 0 {
+		return nil, validationError(fieldErrs)
 	}
-	patients, total, err := h.Users.ListPatients(ctx, middleware.PrincipalFrom(ctx), stringOrEmpty(params.UserID), wanted.page())
+	patients, total, err := h.Users.ListPatients(ctx, middleware.PrincipalFrom(ctx), stringOrEmpty(params.UserID), requested.page())
 	if err != nil {
 		return nil, wrapStorageError("patients", err)
 	}
-	links, err := wanted.withFilters(map[string]*string{"user_id": params.UserID}).links(total)
+	links, err := requested.withFilters(map[string]*string{"user_id": params.UserID}).links(total)
 	if err != nil {
 		return nil, err
 	}
-	answer := contract.ListPatients200JSONResponse{
+	response := contract.ListPatients200JSONResponse{
 		Self: links.self, First: links.first, Last: links.last, Prev: links.prev, Next: links.next,
 		Items: make([]contract.Patient, len(patients)),
 	}
 	for i, patient := range patients {
-		answer.Items[i] = h.encodePatient(patient)
+		response.Items[i] = h.encodePatient(patient)
 	}
-	return answer, nil
+	return response, nil
 }
 
 // GetPatient implements contract.StrictServerInterface.
@@ -103,14 +103,14 @@ func (h handlers) ChangePatient(ctx context.Context, request contract.ChangePati
 // readPatientChange parses the changes to a patient and returns a function that applies
 // them.
 func (h handlers) readPatientChange(body *contract.PatientChange) (func(*record.Patient) error, error) {
-	var wrong validationError
+	var fieldErrs validationError
 	sex, err := record.ParseSex("sex", nullableValue(body.Sex))
-	wrong.add(err)
+	fieldErrs.add(err)
 	born, err := record.ParseBirthDate("birth_date", nullableValue(body.BirthDate), h.today())
-	wrong.add(err)
+	fieldErrs.add(err)
 	given := nullableValue(body.Age)
 	age, err := readAge(&given)
-	wrong.add(err)
+	fieldErrs.add(err)
 	return func(patient *record.Patient) error {
 		if user := stringOrEmpty(body.UserID); user != "" && user != patient.UserID {
 			return validationError{{Field: "user_id", Message: "a patient cannot be moved to another user; create a new patient"}}
@@ -126,7 +126,7 @@ func (h handlers) readPatientChange(body *contract.PatientChange) (func(*record.
 			patient.Dependent = *body.Dependent
 		}
 		return nil
-	}, wrong.errorOrNil()
+	}, fieldErrs.errorOrNil()
 }
 
 // DeletePatient implements contract.StrictServerInterface.
@@ -138,14 +138,14 @@ func (h handlers) DeletePatient(ctx context.Context, request contract.DeletePati
 }
 
 func (h handlers) encodePatient(patient record.Patient) contract.Patient {
-	described := contract.Patient{
+	encoded := contract.Patient{
 		ID: patient.ID, UserID: patient.UserID, Sex: nilIfEmpty(contract.Sex(patient.Sex)), Dependent: patient.Dependent,
 	}
 	if patient.BirthDate.IsValid() {
-		described.BirthDate = nilIfEmpty(patient.BirthDate.String())
+		encoded.BirthDate = nilIfEmpty(patient.BirthDate.String())
 	}
 	if age := patient.AgeOn(h.today()); age.Known() {
-		described.Age = &contract.Age{Value: age.Value, Unit: contract.AgeUnit(age.Unit)}
+		encoded.Age = &contract.Age{Value: age.Value, Unit: contract.AgeUnit(age.Unit)}
 	}
-	return described
+	return encoded
 }

@@ -17,28 +17,28 @@ import (
 
 // ListAnswers implements contract.StrictServerInterface.
 func (h handlers) ListAnswers(ctx context.Context, request contract.ListAnswersRequestObject) (contract.ListAnswersResponseObject, error) {
-	wanted, wrong := readPagination(ctx, request.Params.Limit, request.Params.Cursor)
-	if len(wrong) > 0 {
-		return nil, validationError(wrong)
+	requested, fieldErrs := readPagination(ctx, request.Params.Limit, request.Params.Cursor)
+	if len(fieldErrs) > 0 {
+		return nil, validationError(fieldErrs)
 	}
-	steps, total, err := h.Surveys.ListAnswers(ctx, middleware.PrincipalFrom(ctx), request.SurveyID, wanted.page())
+	steps, total, err := h.Surveys.ListAnswers(ctx, middleware.PrincipalFrom(ctx), request.SurveyID, requested.page())
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
-	links, err := wanted.links(total)
+	links, err := requested.links(total)
 	if err != nil {
 		return nil, err
 	}
-	answer := contract.ListAnswers200JSONResponse{Self: links.self, First: links.first, Last: links.last, Prev: links.prev, Next: links.next}
-	answer.Items = make([]contract.AnsweredQuestion, len(steps))
+	response := contract.ListAnswers200JSONResponse{Self: links.self, First: links.first, Last: links.last, Prev: links.prev, Next: links.next}
+	response.Items = make([]contract.AnsweredQuestion, len(steps))
 	for i := range steps {
-		said, err := encodeAnswer(steps[i].UserAnswer())
+		encodedAnswer, err := encodeAnswer(steps[i].UserAnswer())
 		if err != nil {
 			return nil, err
 		}
-		answer.Items[i] = contract.AnsweredQuestion{ID: steps[i].Question.ID, Index: steps[i].Question.Index, UserAnswer: said}
+		response.Items[i] = contract.AnsweredQuestion{ID: steps[i].Question.ID, Index: steps[i].Question.Index, UserAnswer: encodedAnswer}
 	}
-	return answer, nil
+	return response, nil
 }
 
 // GetCurrentQuestion implements contract.StrictServerInterface.
@@ -56,15 +56,15 @@ func (h handlers) GetCurrentQuestion(ctx context.Context, request contract.GetCu
 
 // AnswerCurrentQuestion implements contract.StrictServerInterface.
 func (h handlers) AnswerCurrentQuestion(ctx context.Context, request contract.AnswerCurrentQuestionRequestObject) (contract.AnswerCurrentQuestionResponseObject, error) {
-	answer := flow.Submission{Answer: request.Body.Answer}
+	submission := flow.Submission{Answer: request.Body.Answer}
 	if text := stringOrEmpty(request.Params.Index); text != "" {
 		index, err := readIndex("index", text)
 		if err != nil {
 			return nil, err
 		}
-		answer.Index = &index
+		submission.Index = &index
 	}
-	next, err := h.Surveys.Answer(ctx, middleware.PrincipalFrom(ctx), request.SurveyID, answer)
+	next, err := h.Surveys.Answer(ctx, middleware.PrincipalFrom(ctx), request.SurveyID, submission)
 	switch {
 	case err != nil:
 		return nil, wrapStorageError("surveys", err)
@@ -118,19 +118,19 @@ func readIndex(field, text string) (int, error) {
 // encodeStep encodes a question as it was asked, with its options and the answer.
 func encodeStep(ctx context.Context, step record.Step) (contract.Question, error) {
 	q := &step.Question
-	described := contract.Question{ID: q.ID, Index: q.Index, AnswerType: contract.AnswerType(q.AnswerType), Meta: encodeMeta(ctx, q)}
-	described.Question.Text = q.Text
-	said := step.UserAnswer()
-	if said.IsZero() {
-		return described, nil
+	encoded := contract.Question{ID: q.ID, Index: q.Index, AnswerType: contract.AnswerType(q.AnswerType), Meta: encodeMeta(ctx, q)}
+	encoded.Question.Text = q.Text
+	answer := step.UserAnswer()
+	if answer.IsZero() {
+		return encoded, nil
 	}
-	answer, err := encodeAnswer(said)
-	described.UserAnswer = &answer
-	return described, err
+	encodedAnswer, err := encodeAnswer(answer)
+	encoded.UserAnswer = &encodedAnswer
+	return encoded, err
 }
 
-func encodeAnswer(said record.Answer) (contract.UserAnswer, error) {
-	value, err := json.Marshal(said)
+func encodeAnswer(answer record.Answer) (contract.UserAnswer, error) {
+	value, err := json.Marshal(answer)
 	return contract.UserAnswer{Answer: value}, err
 }
 

@@ -18,7 +18,7 @@ import (
 type unauthenticatedError string
 
 // Error implements error.
-func (u unauthenticatedError) Error() string { return string(u) }
+func (e unauthenticatedError) Error() string { return string(e) }
 
 const errWrongInstance = unauthenticatedError("the Instance-Id header must be the id of this instance, with or without the suffix -mgp")
 
@@ -27,16 +27,16 @@ func (h handlers) SendPassword(ctx context.Context, request contract.SendPasswor
 	if !h.TokenIssuer.MatchesInstance(stringOrEmpty(request.Params.InstanceID)) {
 		return nil, errWrongInstance
 	}
-	to, err := readSingleContact(request.Body.Email, request.Body.Phone)
+	contact, err := readSingleContact(request.Body.Email, request.Body.Phone)
 	if err != nil {
 		return nil, err
 	}
-	ask := throttle.CodeRequest(middleware.RequestInfoFrom(ctx).ClientAddr, to)
-	if wait := h.Throttle.Wait(ask); wait > 0 {
+	attempt := throttle.CodeRequest(middleware.RequestInfoFrom(ctx).ClientAddr, contact)
+	if wait := h.Throttle.Wait(attempt); wait > 0 {
 		return nil, throttledError(wait)
 	}
-	h.Throttle.RecordFailure(ask) // a request for a code proves nothing, so it counts as a failure
-	if err := h.Users.SendOneTimePassword(ctx, to, stringOrEmpty(request.Params.AcceptLanguage)); err != nil {
+	h.Throttle.RecordFailure(attempt) // a request for a code proves nothing, so it counts as a failure
+	if err := h.Users.SendOneTimePassword(ctx, contact, stringOrEmpty(request.Params.AcceptLanguage)); err != nil {
 		return nil, wrapStorageError("users", err)
 	}
 	return contract.SendPassword204Response{}, nil
@@ -46,7 +46,7 @@ func (h handlers) SendPassword(ctx context.Context, request contract.SendPasswor
 type throttledError time.Duration
 
 // Error implements error.
-func (t throttledError) Error() string { return "wait for " + time.Duration(t).String() }
+func (e throttledError) Error() string { return "wait for " + time.Duration(e).String() }
 
 // readSingleContact parses contact data that must be either an email address or a phone
 // number.
@@ -62,20 +62,20 @@ func (h handlers) SignInByPassword(ctx context.Context, request contract.SignInB
 	if !h.TokenIssuer.MatchesInstance(stringOrEmpty(request.Params.InstanceID)) {
 		return nil, errWrongInstance
 	}
-	who, err := readSingleContact(request.Body.Email, request.Body.Phone)
+	contact, err := readSingleContact(request.Body.Email, request.Body.Phone)
 	if code := stringOrEmpty(request.Body.Otp); code == "" {
 		err = joinValidationErrors([]contract.FieldError{{Field: "otp", Message: "missing, expected the code that was sent"}}, err)
 	}
 	if err != nil {
 		return nil, err
 	}
-	guess := throttle.CodeAttempt(middleware.RequestInfoFrom(ctx).ClientAddr, who)
-	if wait := h.Throttle.Wait(guess); wait > 0 {
+	attempt := throttle.CodeAttempt(middleware.RequestInfoFrom(ctx).ClientAddr, contact)
+	if wait := h.Throttle.Wait(attempt); wait > 0 {
 		return nil, throttledError(wait)
 	}
-	userID, err := h.Users.SignInWithPassword(ctx, who, *request.Body.Otp)
+	userID, err := h.Users.SignInWithPassword(ctx, contact, *request.Body.Otp)
 	if errors.Is(err, users.ErrInvalidCode) {
-		h.Throttle.RecordFailure(guess)
+		h.Throttle.RecordFailure(attempt)
 	}
 	if err != nil {
 		return nil, wrapStorageError("users", err)
@@ -105,26 +105,26 @@ func (h handlers) SignInByMagicCode(ctx context.Context, request contract.SignIn
 }
 
 func readMagicCode(body *contract.MagicCodeSignIn) (code, survey string, err error) {
-	var wrong validationError
+	var fieldErrs validationError
 	expect := func(field, got, expected string, right bool) {
 		if !right || got == "" {
-			wrong = append(wrong, contract.FieldError{Field: field, Message: "expected " + expected})
+			fieldErrs = append(fieldErrs, contract.FieldError{Field: field, Message: "expected " + expected})
 		}
 	}
 	code, survey = stringOrEmpty(body.Code), stringOrEmpty(body.ResourceID)
 	expect("code", code, "the magicCode value of the link", true)
 	expect("resource_type", stringOrEmpty(body.ResourceType), "survey", stringOrEmpty(body.ResourceType) == "survey")
 	expect("resource_id", survey, "the id of the survey", true)
-	return code, survey, wrong.errorOrNil()
+	return code, survey, fieldErrs.errorOrNil()
 }
 
 // unauthenticatedDetail returns the message for a rejected sign-in, or an empty string for
 // any other error.
 func unauthenticatedDetail(err error) string {
-	var refused unauthenticatedError
+	var deniedErr unauthenticatedError
 	switch {
-	case errors.As(err, &refused):
-		return refused.Error()
+	case errors.As(err, &deniedErr):
+		return deniedErr.Error()
 	case errors.Is(err, users.ErrInvalidCode):
 		return users.ErrInvalidCode.Error()
 	}

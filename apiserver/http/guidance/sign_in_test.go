@@ -41,26 +41,26 @@ func newSignInFixture(t *testing.T, change ...func(*guidance.Options)) *signInFi
 }
 
 // post sends a call without a token.
-func (d *signInFixture) post(path, body string, headers ...string) (testResponse, string) {
-	d.t.Helper()
-	return d.call("POST", path, body, append(headers, "Content-Type", "application/json")...)
+func (f *signInFixture) post(path, body string, headers ...string) (testResponse, string) {
+	f.t.Helper()
+	return f.call("POST", path, body, append(headers, "Content-Type", "application/json")...)
 }
 
 // signInByEmail signs an end user in by email and returns the token.
-func (d *signInFixture) signInByEmail(email string) (bearer string) {
-	d.t.Helper()
-	if got, text := d.post(otpPath, `{"email": "`+email+`"}`, "Instance-Id", "acme-mgp", "Accept-Language", "de"); got.StatusCode != http.StatusNoContent {
-		d.t.Fatalf("answered %d %s", got.StatusCode, text)
+func (f *signInFixture) signInByEmail(email string) (bearer string) {
+	f.t.Helper()
+	if got, text := f.post(otpPath, `{"email": "`+email+`"}`, "Instance-Id", "acme-mgp", "Accept-Language", "de"); got.StatusCode != http.StatusNoContent {
+		f.t.Fatalf("answered %d %s", got.StatusCode, text)
 	}
-	if len(d.sent) == 0 {
-		d.t.Fatal("no code was sent")
+	if len(f.sent) == 0 {
+		f.t.Fatal("no code was sent")
 	}
-	code := d.sent[len(d.sent)-1].Code
-	got, text := d.post(loginPath, `{"email": "`+email+`", "otp": "`+code+`"}`, "Instance-Id", "acme")
+	code := f.sent[len(f.sent)-1].Code
+	got, text := f.post(loginPath, `{"email": "`+email+`", "otp": "`+code+`"}`, "Instance-Id", "acme")
 	if got.StatusCode != http.StatusOK {
-		d.t.Fatalf("answered %d %s", got.StatusCode, text)
+		f.t.Fatalf("answered %d %s", got.StatusCode, text)
 	}
-	return "Bearer " + decode[struct{ Token string }](d.t, text).Token
+	return "Bearer " + decode[struct{ Token string }](f.t, text).Token
 }
 
 func TestSignIn(t *testing.T) {

@@ -15,12 +15,12 @@ import (
 
 // clientError returns the status and the error to report to the client for an error of the
 // survey service, or nil if the client did not cause it.
-func clientError(err error) (status int, told error) {
-	if told := errorAs[*assessment.FieldError](err); told != nil {
-		return http.StatusUnprocessableEntity, told
+func clientError(err error) (status int, clientErr error) {
+	if clientErr := errorAs[*assessment.FieldError](err); clientErr != nil {
+		return http.StatusUnprocessableEntity, clientErr
 	}
-	if told := errorAs[*flow.NotAnsweredError](err); told != nil {
-		return http.StatusNotFound, told
+	if clientErr := errorAs[*flow.NotAnsweredError](err); clientErr != nil {
+		return http.StatusNotFound, clientErr
 	}
 	for _, conflict := range []error{
 		errorAs[*flow.ClosedError](err), errorAs[*flow.ExpiredError](err), errorAs[*flow.NotCurrentError](err), errorAs[*flow.ImmutableFieldError](err),
@@ -51,10 +51,10 @@ func errorIs(err, target error) error {
 }
 
 // writeClientError responds with a client error.
-func writeClientError(w http.ResponseWriter, status int, told error) {
-	if wrong, ok := errors.AsType[*assessment.FieldError](told); ok {
-		writeValidationError(w, contract.FieldError{Field: wrong.Field, Message: wrong.Problem})
+func writeClientError(w http.ResponseWriter, status int, clientErr error) {
+	if fieldErr, ok := errors.AsType[*assessment.FieldError](clientErr); ok {
+		writeValidationError(w, contract.FieldError{Field: fieldErr.Field, Message: fieldErr.Problem})
 		return
 	}
-	writeError(w, status, told.Error())
+	writeError(w, status, clientErr.Error())
 }

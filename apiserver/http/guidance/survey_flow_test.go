@@ -39,26 +39,26 @@ import (
 // alternate between both prefixes, and every response is validated against the contract.
 type httpFlow struct {
 	usersClient
-	options    guidance.Options
-	url        string
-	tmp        string
-	vocabulary *i18n.Catalog
-	server     *httptest.Server
-	library    *model.Store
-	now        atomic.Pointer[time.Time]
-	calls      atomic.Int64
-	world      section.Env
-	id         string // of the survey
+	options guidance.Options
+	url     string
+	dir     string
+	texts   *i18n.Catalog
+	server  *httptest.Server
+	library *model.Store
+	now     atomic.Pointer[time.Time]
+	calls   atomic.Int64
+	env     section.Env
+	id      string // of the survey
 }
 
 func newHTTPFlow(t *testing.T, url string) *httpFlow {
 	t.Helper()
-	f := &httpFlow{url: url, tmp: t.TempDir()}
+	f := &httpFlow{url: url, dir: t.TempDir()}
 	f.usersClient = newUsersClient(t, func(o *guidance.Options) { f.options = *o })
 	f.store = nil // the fixture's store stays unused
 	words, err := section.LoadTexts()
 	f.must(err)
-	f.vocabulary = words
+	f.texts = words
 	t.Cleanup(f.stop)
 	return f
 }
@@ -90,9 +90,9 @@ func (f *httpFlow) start(dir string) {
 	o := f.options
 	o.Usage, o.Feedback = f.store, f.store
 	o.Users = &users.Service{Storage: storage.Scope[users.Reader, users.Tx]{Store: f.store}, Keyring: f.options.Users.Keyring, Now: o.Now}
-	features := f.world.Features
+	features := f.env.Features
 	o.Surveys = &service.Service{
-		Storage: storage.Scope[service.Reader, service.Tx]{Store: f.store}, Models: f.library, Engine: inference.New(), Texts: f.vocabulary,
+		Storage: storage.Scope[service.Reader, service.Tx]{Store: f.store}, Models: f.library, Engine: inference.New(), Texts: f.texts,
 		Features: func() section.Features { return features }, Now: func() time.Time { return *f.now.Load() },
 	}
 	f.server = httptest.NewServer(middleware.WithRequestInfo(guidance.New(o)))
@@ -109,10 +109,10 @@ func (f *httpFlow) SetTime(now time.Time)  { f.now.Store(&now) }
 func (f *httpFlow) ServeRelease(draft *modeltest.Builder, confirms bool) section.Env {
 	draft.Drug("d_1", "Insulin", "A10AB01", []string{"p_8"}).Drug("d_2", "Ibuprofen", "M01AE01", nil).ChronicDisease("c_2", "p_8").Hospitalizations("p_47")
 	meta := draft.Draft().Meta
-	f.must(model.WriteFile(filepath.Join(f.tmp, model.FileName(meta.ModelID, meta.Version)), draft.Bytes(f.t)))
+	f.must(model.WriteFile(filepath.Join(f.dir, model.FileName(meta.ModelID, meta.Version)), draft.Bytes(f.t)))
 	release := draft.Build(f.t)
-	f.world = section.Env{
-		Release: release, Engine: inference.New(), Texts: f.vocabulary.Match(release.Meta.Language), Lists: section.ReleaseLists{Release: release},
+	f.env = section.Env{
+		Release: release, Engine: inference.New(), Texts: f.texts.Match(release.Meta.Language), Lists: section.ReleaseLists{Release: release},
 		Features: section.Features{Prefill: true, PatientResults: true, PrefillConfirmation: confirms},
 	}
 	return f.Restart()
@@ -120,12 +120,12 @@ func (f *httpFlow) ServeRelease(draft *modeltest.Builder, confirms bool) section
 
 func (f *httpFlow) Restart() section.Env {
 	f.stop()
-	f.start(f.tmp)
-	return f.world
+	f.start(f.dir)
+	return f.env
 }
 
 // ask sends a call for the survey and decodes the response into into.
-func (f *httpFlow) ask(method, path string, body, into any) (status int, err error) {
+func (f *httpFlow) ask(method, path string, body, target any) (status int, err error) {
 	sent := ""
 	if body != nil {
 		text, err := json.Marshal(body)
@@ -139,7 +139,7 @@ func (f *httpFlow) ask(method, path string, body, into any) (status int, err err
 		return response.StatusCode, decodeError(f.t, response.StatusCode, text)
 	}
 	if response.StatusCode != http.StatusNoContent {
-		err = json.Unmarshal([]byte(text), into)
+		err = json.Unmarshal([]byte(text), target)
 	}
 	return response.StatusCode, err
 }
@@ -147,14 +147,14 @@ func (f *httpFlow) ask(method, path string, body, into any) (status int, err err
 // decodeError returns the error in a response, including the field for a field error.
 func decodeError(t testing.TB, status int, text string) error {
 	t.Helper()
-	told := decode[struct {
+	body := decode[struct {
 		Detail string
 		Errors []struct{ Field, Message string }
 	}](t, text)
-	for _, wrong := range told.Errors {
-		told.Detail = wrong.Field + ": " + wrong.Message
+	for _, fieldErr := range body.Errors {
+		body.Detail = fieldErr.Field + ": " + fieldErr.Message
 	}
-	return &surveytest.ResponseError{Status: status, Detail: told.Detail}
+	return &surveytest.ResponseError{Status: status, Detail: body.Detail}
 }
 
 // questionsPath returns the path of the survey's questions.
@@ -169,12 +169,12 @@ type alternatingPrefixes struct {
 	calls *atomic.Int64
 }
 
-func (b *alternatingPrefixes) RoundTrip(request *http.Request) (*http.Response, error) {
-	if strings.Contains(request.URL.Path, "/questions/") && b.calls.Add(1)%2 == 0 {
+func (a *alternatingPrefixes) RoundTrip(request *http.Request) (*http.Response, error) {
+	if strings.Contains(request.URL.Path, "/questions/") && a.calls.Add(1)%2 == 0 {
 		request = request.Clone(request.Context())
 		request.URL.Path = strings.Replace(request.URL.Path, "/api/mgp/v1/", "/api/v2/", 1)
 	}
-	return b.next.RoundTrip(request)
+	return a.next.RoundTrip(request)
 }
 
 func (f *httpFlow) Create(creation flow.CreateOptions) error {
@@ -188,16 +188,16 @@ func (f *httpFlow) Create(creation flow.CreateOptions) error {
 		return tx.InsertPatient(f.t.Context(), patient)
 	}))
 	evidence := []map[string]string{}
-	for _, one := range creation.Evidence {
-		evidence = append(evidence, map[string]string{"id": one.ID, "choice_id": one.Choice, "source": one.Source})
+	for _, evidenceItem := range creation.Evidence {
+		evidence = append(evidence, map[string]string{"id": evidenceItem.ID, "choice_id": evidenceItem.Choice, "source": evidenceItem.Source})
 	}
 	body := map[string]any{"type": creation.Type, "patient_id": patient.ID, "evidence": evidence}
 	if creation.Sections != nil {
 		body["sections"] = creation.Sections
 	}
-	var made struct{ ID string }
-	_, err := f.ask("POST", surveysPath, body, &made)
-	f.id = made.ID
+	var created struct{ ID string }
+	_, err := f.ask("POST", surveysPath, body, &created)
+	f.id = created.ID
 	return err
 }
 
@@ -209,21 +209,21 @@ func (f *httpFlow) Answer(given flow.Submission) (*record.Question, error) {
 	return f.question("POST", "current"+query, map[string]any{"answer": given.Answer})
 }
 
-func (f *httpFlow) ChangeAnswer(index int, answer json.RawMessage) (*record.Question, error) {
-	return f.question("PUT", fmt.Sprint(index), map[string]any{"answer": answer})
+func (f *httpFlow) ChangeAnswer(index int, body json.RawMessage) (*record.Question, error) {
+	return f.question("PUT", fmt.Sprint(index), map[string]any{"answer": body})
 }
 
 func (f *httpFlow) question(method, rest string, body any) (*record.Question, error) {
 	var next record.Question
-	var shown struct {
+	var encoded struct {
 		ID    string
 		Index int
 	}
-	status, err := f.ask(method, f.questionsPath(rest), body, &shown)
+	status, err := f.ask(method, f.questionsPath(rest), body, &encoded)
 	if err != nil || status == http.StatusNoContent {
 		return nil, err
 	}
-	next.ID, next.Index = shown.ID, shown.Index
+	next.ID, next.Index = encoded.ID, encoded.Index
 	return &next, nil
 }
 
@@ -245,18 +245,18 @@ func (f *httpFlow) Update(patch flow.Patch) error {
 
 func (f *httpFlow) Current() (*record.Question, error) {
 	question, err := f.question("GET", "current", nil)
-	if told, ok := err.(*surveytest.ResponseError); ok && told.Detail == (&flow.ClosedError{}).Error() { //nolint:errorlint // as it was made
+	if responseErr, ok := err.(*surveytest.ResponseError); ok && responseErr.Detail == (&flow.ClosedError{}).Error() { //nolint:errorlint // as it was made
 		return nil, nil
 	}
 	return question, err
 }
 
 func (f *httpFlow) AnswerAt(index int) (json.RawMessage, error) {
-	var shown struct {
+	var encoded struct {
 		UserAnswer struct{ Answer json.RawMessage } `json:"user_answer"`
 	}
-	_, err := f.ask("GET", f.questionsPath(fmt.Sprint(index)), nil, &shown)
-	return shown.UserAnswer.Answer, err
+	_, err := f.ask("GET", f.questionsPath(fmt.Sprint(index)), nil, &encoded)
+	return encoded.UserAnswer.Answer, err
 }
 
 func (f *httpFlow) HasResult() bool {
@@ -298,17 +298,17 @@ const surveysPerStorage = 12
 // driveFlow drives surveys of a flow: a share of the cases that rapid draws, or all of them in a
 // soak test and while rapid shrinks a failure.
 func driveFlow(t *testing.T, f *httpFlow) {
-	ran, broke := 0, os.Getenv("ANAMNESIS_SOAK") != ""
+	count, failed := 0, os.Getenv("ANAMNESIS_SOAK") != ""
 	rapid.Check(t, func(r *rapid.T) {
-		if ran >= surveysPerStorage && !broke {
+		if count >= surveysPerStorage && !failed {
 			return
 		}
 		m := &concurrentMachine{surveytest.NewMachine(r, f, testNow), f}
 		whole := false
-		defer func() { broke = broke || !whole }()
+		defer func() { failed = failed || !whole }()
 		r.Repeat(surveytest.Actions(m))
 		whole = true
-		ran++
+		count++
 	})
 }
 
@@ -320,15 +320,15 @@ type concurrentMachine struct {
 
 // Race has two clients answer at once, or one answer while the other changes an answer.
 func (m *concurrentMachine) Race(r *rapid.T) {
-	was := m.flow.Stored()
-	one, other := m.DrawCall(r), m.DrawCall(r)
+	before := m.flow.Stored()
+	evidenceItem, other := m.DrawCall(r), m.DrawCall(r)
 	outcomes := make(chan error, 1)
-	go func() { outcomes <- one.Do(m.flow) }()
+	go func() { outcomes <- evidenceItem.Do(m.flow) }()
 	second := other.Do(m.flow)
 	first := <-outcomes
-	kept := m.flow.Stored()
-	if !m.IsSerializable(was, kept, one, other, first, second) && !m.IsSerializable(was, kept, other, one, second, first) {
-		r.Fatalf("%+v came to %v and %+v to %v, which no order explains: %s", one, first, other, second, cmp.Diff(was, kept))
+	stored := m.flow.Stored()
+	if !m.IsSerializable(before, stored, evidenceItem, other, first, second) && !m.IsSerializable(before, stored, other, evidenceItem, second, first) {
+		r.Fatalf("%+v came to %v and %+v to %v, which no order explains: %s", evidenceItem, first, other, second, cmp.Diff(before, stored))
 	}
-	m.Resync(kept)
+	m.Resync(stored)
 }

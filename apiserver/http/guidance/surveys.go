@@ -22,32 +22,32 @@ import (
 
 // CreateSurvey implements contract.StrictServerInterface.
 func (h handlers) CreateSurvey(ctx context.Context, request contract.CreateSurveyRequestObject) (contract.CreateSurveyResponseObject, error) {
-	wanted, err := readSurvey(request.Body)
+	requested, err := readSurvey(request.Body)
 	if err != nil {
 		return nil, err
 	}
-	wanted.AcceptLanguage = stringOrEmpty(request.Params.AcceptLanguage)
-	made, err := h.Surveys.Create(ctx, middleware.PrincipalFrom(ctx), wanted)
+	requested.AcceptLanguage = stringOrEmpty(request.Params.AcceptLanguage)
+	created, err := h.Surveys.Create(ctx, middleware.PrincipalFrom(ctx), requested)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
-	return contract.CreateSurvey201JSONResponse(encodeSurvey(made)), nil
+	return contract.CreateSurvey201JSONResponse(encodeSurvey(created)), nil
 }
 
-func readSurvey(body *contract.NewSurvey) (wanted service.CreateRequest, err error) {
-	var wrong validationError
-	wanted = service.CreateRequest{
+func readSurvey(body *contract.NewSurvey) (requested service.CreateRequest, err error) {
+	var fieldErrs validationError
+	requested = service.CreateRequest{
 		PatientID: stringOrEmpty(body.PatientID), Language: stringOrEmpty(body.Language),
 		CreateOptions: flow.CreateOptions{
 			Type: stringOrEmpty(body.Type), Sections: body.Sections, Evidence: readEvidence(body.Evidence),
 			VisitDate: body.VisitDate, VisitReason: body.VisitReason, Specialist: body.Specialist,
 		},
 	}
-	wanted.ExpirationDate, err = record.ParseTime("expiration_date", stringOrEmpty(body.ExpirationDate))
-	wrong.add(err)
-	wanted.NotificationDate, err = record.ParseTime("notification_date", stringOrEmpty(body.NotificationDate))
-	wrong.add(err)
-	return wanted, wrong.errorOrNil()
+	requested.ExpirationDate, err = record.ParseTime("expiration_date", stringOrEmpty(body.ExpirationDate))
+	fieldErrs.add(err)
+	requested.NotificationDate, err = record.ParseTime("notification_date", stringOrEmpty(body.NotificationDate))
+	fieldErrs.add(err)
+	return requested, fieldErrs.errorOrNil()
 }
 
 // readEvidence converts evidence: nil if unset, empty for an empty list.
@@ -65,30 +65,30 @@ func readEvidence(given []contract.GivenEvidence) []assessment.Evidence {
 // ListSurveys implements contract.StrictServerInterface.
 func (h handlers) ListSurveys(ctx context.Context, request contract.ListSurveysRequestObject) (contract.ListSurveysResponseObject, error) {
 	params := request.Params
-	wanted, wrong := readPagination(ctx, params.Limit, params.Cursor)
+	requested, fieldErrs := readPagination(ctx, params.Limit, params.Cursor)
 	status := record.Status(stringOrEmpty(params.Status))
 	if status != "" && !contract.SurveyStatus(status).Valid() {
-		wrong = append(wrong, contract.FieldError{Field: "status", Message: "expected new, pending or completed"})
+		fieldErrs = append(fieldErrs, contract.FieldError{Field: "status", Message: "expected new, pending or completed"})
 	}
-	if len(wrong) > 0 {
-		return nil, validationError(wrong)
+	if len(fieldErrs) > 0 {
+		return nil, validationError(fieldErrs)
 	}
-	list, total, err := h.Surveys.List(ctx, middleware.PrincipalFrom(ctx), stringOrEmpty(params.PatientID), status, wanted.page())
+	list, total, err := h.Surveys.List(ctx, middleware.PrincipalFrom(ctx), stringOrEmpty(params.PatientID), status, requested.page())
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
-	links, err := wanted.withFilters(map[string]*string{"patient_id": params.PatientID, "status": params.Status}).links(total)
+	links, err := requested.withFilters(map[string]*string{"patient_id": params.PatientID, "status": params.Status}).links(total)
 	if err != nil {
 		return nil, err
 	}
-	answer := contract.ListSurveys200JSONResponse{
+	response := contract.ListSurveys200JSONResponse{
 		Self: links.self, First: links.first, Last: links.last, Prev: links.prev, Next: links.next,
 		Items: make([]contract.Survey, len(list)),
 	}
-	for i, one := range list {
-		answer.Items[i] = encodeSurvey(one)
+	for i, survey := range list {
+		response.Items[i] = encodeSurvey(survey)
 	}
-	return answer, nil
+	return response, nil
 }
 
 // GetSurvey implements contract.StrictServerInterface.
@@ -114,7 +114,7 @@ func (h handlers) ChangeSurvey(ctx context.Context, request contract.ChangeSurve
 }
 
 func readSurveyChange(body *contract.SurveyChange) (service.UpdateRequest, error) {
-	var wrong validationError
+	var fieldErrs validationError
 	change := service.UpdateRequest{
 		Language: stringOrEmpty(body.Language),
 		Patch: flow.Patch{
@@ -123,16 +123,16 @@ func readSurveyChange(body *contract.SurveyChange) (service.UpdateRequest, error
 		},
 	}
 	date := func(field string, sent nullable.Nullable[string]) *time.Time {
-		moment, err := record.ParseTime(field, nullableValue(sent))
-		wrong.add(err)
-		if sent.IsNull() || !moment.IsZero() {
-			return &moment
+		timestamp, err := record.ParseTime(field, nullableValue(sent))
+		fieldErrs.add(err)
+		if sent.IsNull() || !timestamp.IsZero() {
+			return &timestamp
 		}
 		return nil
 	}
 	change.ExpirationDate = date("expiration_date", body.ExpirationDate)
 	change.NotificationDate = date("notification_date", body.NotificationDate)
-	return change, wrong.errorOrNil()
+	return change, fieldErrs.errorOrNil()
 }
 
 // nonEmpty returns the text, or nil if it is unset or empty.
@@ -148,12 +148,12 @@ func (h handlers) DeleteSurvey(ctx context.Context, request contract.DeleteSurve
 
 // GetMagicLink implements contract.StrictServerInterface.
 func (h handlers) GetMagicLink(ctx context.Context, request contract.GetMagicLinkRequestObject) (contract.GetMagicLinkResponseObject, error) {
-	by := middleware.PrincipalFrom(ctx)
-	found, err := h.Surveys.Get(ctx, by, request.SurveyID)
+	principal := middleware.PrincipalFrom(ctx)
+	found, err := h.Surveys.Get(ctx, principal, request.SurveyID)
 	if err != nil {
 		return nil, wrapStorageError("surveys", err)
 	}
-	patient, err := h.Users.GetPatient(ctx, by, found.PatientID)
+	patient, err := h.Users.GetPatient(ctx, principal, found.PatientID)
 	if err != nil {
 		return nil, wrapStorageError("patients", err)
 	}
@@ -172,7 +172,7 @@ func requestBaseURL(ctx context.Context) string {
 }
 
 func encodeSurvey(s record.Survey) contract.Survey {
-	described := contract.Survey{
+	encoded := contract.Survey{
 		ID: s.ID, PatientID: s.PatientID, Type: contract.SurveyType(s.Type), Sections: s.Sections,
 		Status: contract.SurveyStatus(s.Status), Language: s.Language,
 		ExpirationDate: formatTime(s.ExpirationDate), NotificationDate: formatTime(s.NotificationDate),
@@ -180,19 +180,19 @@ func encodeSurvey(s record.Survey) contract.Survey {
 		VisitDate: jsonOrNull(s.VisitDate), VisitReason: jsonOrNull(s.VisitReason), Specialist: jsonOrNull(s.Specialist),
 	}
 	for i, evidence := range s.Evidence {
-		described.Evidence[i] = contract.SurveyEvidence{
+		encoded.Evidence[i] = contract.SurveyEvidence{
 			ID: evidence.ID, ChoiceID: contract.ChoiceID(evidence.ChoiceID), Source: nilIfEmpty(evidence.Source),
 		}
 	}
-	return described
+	return encoded
 }
 
 // formatTime returns nil for the zero time.
-func formatTime(moment time.Time) *string {
-	if moment.IsZero() {
+func formatTime(timestamp time.Time) *string {
+	if timestamp.IsZero() {
 		return nil
 	}
-	text := moment.UTC().Format(time.RFC3339Nano)
+	text := timestamp.UTC().Format(time.RFC3339Nano)
 	return &text
 }
 

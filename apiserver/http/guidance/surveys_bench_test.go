@@ -63,12 +63,12 @@ func (l *timedSlot) Release() {
 }
 
 // percentile returns this percentile of the times in milliseconds, and resets them.
-func (s *timingLimiter) percentile(percent int) float64 {
-	s.Lock()
-	defer s.Unlock()
-	slices.Sort(s.times)
-	at := s.times[(len(s.times)-1)*percent/100]
-	s.times = nil
+func (l *timingLimiter) percentile(percent int) float64 {
+	l.Lock()
+	defer l.Unlock()
+	slices.Sort(l.times)
+	at := l.times[(len(l.times)-1)*percent/100]
+	l.times = nil
 	return float64(at.Microseconds()) / 1000
 }
 
@@ -133,10 +133,10 @@ func BenchmarkSurveys(b *testing.B) {
 		})
 		b.Run(name+" answer", func(b *testing.B) { p.benchmarkAnswers(b) })
 		p.insertSurveys(b)
-		for place, query := range map[string]string{
+		for page, query := range map[string]string{
 			"first": "cursor=0", "last": fmt.Sprintf("cursor=%d", longListSize/50-1), "next": fmt.Sprintf("cursor=%d", longListSize/100), "of a status": fmt.Sprintf("status=pending&cursor=%d", longListSize/500),
 		} {
-			b.Run(name+" page "+place, func(b *testing.B) {
+			b.Run(name+" page "+page, func(b *testing.B) {
 				runPaced(b, func() error { return p.timedSend("GET", surveysPath+"?limit=50&"+query, "") })
 			})
 		}
@@ -145,62 +145,62 @@ func BenchmarkSurveys(b *testing.B) {
 
 // benchmarkAnswers times answers to surveys, moving on when one is completed. Creating
 // surveys is not timed.
-func (p *surveyBenchmark) benchmarkAnswers(b *testing.B) {
+func (s *surveyBenchmark) benchmarkAnswers(b *testing.B) {
 	b.Helper()
 	type open struct {
 		path string
 		next questionJSON
 	}
-	var free sync.Mutex
+	var idle sync.Mutex
 	var waiting []open
 	for range max(20, b.N/10) { // none is completed
-		path := surveysPath + "/" + p.create(surveysPath, `{"type": "triage", "patient_id": "`+p.patient+`", "sections": ["dynamic"], `+
+		path := surveysPath + "/" + s.create(surveysPath, `{"type": "triage", "patient_id": "`+s.patient+`", "sections": ["dynamic"], `+
 			`"evidence": [{"id": "s_21", "choice_id": "present", "source": "initial"}]}`)
-		waiting = append(waiting, open{path, decodeQuestion[questionJSON](b, p.send("GET", path+"/questions/current", "", http.StatusOK))})
+		waiting = append(waiting, open{path, decodeQuestion[questionJSON](b, s.send("GET", path+"/questions/current", "", http.StatusOK))})
 	}
-	take := func() (one open) {
-		free.Lock()
-		defer free.Unlock()
-		one = waiting[0]
+	take := func() (survey open) {
+		idle.Lock()
+		defer idle.Unlock()
+		survey = waiting[0]
 		waiting = waiting[1:]
-		return one
+		return survey
 	}
-	p.computed.percentile(99) // discard the times of the warm-up
+	s.computed.percentile(99) // discard the times of the warm-up
 	b.ResetTimer()
 	runPaced(b, func() error {
-		one := take()
-		response, text := p.call("POST", one.path+"/questions/current", `{"answer": `+validAnswer(one.next)+`}`, "Authorization", p.bearer, "Content-Type", "application/json")
+		survey := take()
+		response, text := s.call("POST", survey.path+"/questions/current", `{"answer": `+validAnswer(survey.next)+`}`, "Authorization", s.bearer, "Content-Type", "application/json")
 		switch response.StatusCode {
 		case http.StatusOK:
-			one.next = decodeQuestion[questionJSON](b, text)
+			survey.next = decodeQuestion[questionJSON](b, text)
 		case http.StatusNoContent:
 			return fmt.Errorf("a survey had an end: more of them are needed")
 		default:
 			return fmt.Errorf("answered %d %s", response.StatusCode, text)
 		}
-		free.Lock()
-		defer free.Unlock()
-		waiting = append(waiting, one)
+		idle.Lock()
+		defer idle.Unlock()
+		waiting = append(waiting, survey)
 		return nil
 	})
-	b.ReportMetric(p.computed.percentile(99), "engine-p99-ms")
+	b.ReportMetric(s.computed.percentile(99), "engine-p99-ms")
 }
 
 // insertSurveys makes the list long; every fifth survey is pending.
-func (p *surveyBenchmark) insertSurveys(b *testing.B) {
+func (s *surveyBenchmark) insertSurveys(b *testing.B) {
 	b.Helper()
-	const atOnce = 10_000
-	for range longListSize / atOnce {
-		err := p.store.Transact(b.Context(), func(tx storage.Tx) error { return p.insertBatch(b.Context(), tx, atOnce) })
+	const batchSize = 10_000
+	for range longListSize / batchSize {
+		err := s.store.Transact(b.Context(), func(tx storage.Tx) error { return s.insertBatch(b.Context(), tx, batchSize) })
 		if err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-func (p *surveyBenchmark) insertBatch(ctx context.Context, tx storage.Tx, count int) error {
+func (s *surveyBenchmark) insertBatch(ctx context.Context, tx storage.Tx, count int) error {
 	for i := range count {
-		survey := domain.Survey{ID: uuid.NewString(), PatientID: p.patient, Type: domain.TypeTriage, Status: domain.StatusCompleted, Version: 1, CreatedAt: testNow}
+		survey := domain.Survey{ID: uuid.NewString(), PatientID: s.patient, Type: domain.TypeTriage, Status: domain.StatusCompleted, Version: 1, CreatedAt: testNow}
 		if i%5 == 0 {
 			survey.Status = domain.StatusPending
 		}

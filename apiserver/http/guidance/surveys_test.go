@@ -78,9 +78,9 @@ func newSurveyService(t testing.TB, o *guidance.Options, features *section.Featu
 }
 
 // createSurvey creates a survey of the patient and returns its path.
-func (c *surveyFixture) createSurvey(more string) (path string) {
-	c.t.Helper()
-	return surveysPath + "/" + c.create(surveysPath, `{"type": "triage", "patient_id": "`+c.patient+`"`+more+`}`)
+func (f *surveyFixture) createSurvey(more string) (path string) {
+	f.t.Helper()
+	return surveysPath + "/" + f.create(surveysPath, `{"type": "triage", "patient_id": "`+f.patient+`"`+more+`}`)
 }
 
 // questionJSON is the part of a question that tests read.
@@ -130,19 +130,19 @@ func validAnswer(q questionJSON) string {
 }
 
 // completeSurvey answers all questions of a survey and returns their number.
-func (c *surveyFixture) completeSurvey(path string) (questions int) {
-	c.t.Helper()
-	text := c.send("GET", path+"/questions/current", "", http.StatusOK)
+func (f *surveyFixture) completeSurvey(path string) (questions int) {
+	f.t.Helper()
+	text := f.send("GET", path+"/questions/current", "", http.StatusOK)
 	for questions = 1; ; questions++ {
-		response, next := c.call("POST", path+"/questions/current", `{"answer": `+validAnswer(decodeQuestion[questionJSON](c.t, text))+`}`,
-			"Authorization", c.bearer, "Content-Type", "application/json")
+		response, next := f.call("POST", path+"/questions/current", `{"answer": `+validAnswer(decodeQuestion[questionJSON](f.t, text))+`}`,
+			"Authorization", f.bearer, "Content-Type", "application/json")
 		switch response.StatusCode {
 		case http.StatusOK:
 			text = next
 		case http.StatusNoContent:
 			return questions
 		default:
-			c.t.Fatalf("%s: answered %d %s", text, response.StatusCode, next)
+			f.t.Fatalf("%s: answered %d %s", text, response.StatusCode, next)
 		}
 	}
 }
@@ -153,12 +153,12 @@ func TestSurveyLifecycle(t *testing.T) {
 	t.Parallel()
 	c := newSurveyFixture(t)
 	path := c.createSurvey(`, "visit_reason": {"free": "text"}, "expiration_date": "2026-12-01T10:00:00+01:00"`)
-	made := decodeQuestion[map[string]any](t, c.send("GET", path, "", http.StatusOK))
+	created := decodeQuestion[map[string]any](t, c.send("GET", path, "", http.StatusOK))
 	for field, want := range map[string]any{
 		"status": "new", "type": "triage", "expiration_date": "2026-12-01T09:00:00Z", "notification_date": nil,
 		"visit_reason": map[string]any{"free": "text"}, "visit_date": nil, "language": "en",
 	} {
-		if diff := cmp.Diff(want, made[field]); diff != "" {
+		if diff := cmp.Diff(want, created[field]); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", field, diff)
 		}
 	}
@@ -347,9 +347,9 @@ func TestRepeatedAnswerIsIdempotent(t *testing.T) {
 	t.Parallel()
 	c := newSurveyFixture(t)
 	path := c.createSurvey("")
-	answer := `{"answer": [{"id": "s_1"}]}`
-	first := c.send("POST", path+"/questions/current?index=0", answer, http.StatusOK)
-	if again := c.send("POST", path+"/questions/current?index=0", answer, http.StatusOK); again != first {
+	body := `{"answer": [{"id": "s_1"}]}`
+	first := c.send("POST", path+"/questions/current?index=0", body, http.StatusOK)
+	if again := c.send("POST", path+"/questions/current?index=0", body, http.StatusOK); again != first {
 		t.Errorf("first %s, then %s", first, again)
 	}
 	c.send("POST", path+"/questions/current?index=0", `{"answer": [{"id": "s_2"}]}`, http.StatusConflict)
@@ -547,8 +547,8 @@ func FuzzSurveyBodies(f *testing.F) {
 		return recorder.Body.String()
 	}
 	f.Fuzz(func(t *testing.T, body string) {
-		made := call(t, "POST", surveysPath, `{"type": "intake", "patient_id": "`+patient+`"}`)
-		path := surveysPath + "/" + decodeQuestion[struct{ ID string }](t, made).ID
+		created := call(t, "POST", surveysPath, `{"type": "intake", "patient_id": "`+patient+`"}`)
+		path := surveysPath + "/" + decodeQuestion[struct{ ID string }](t, created).ID
 		call(t, "POST", surveysPath, body)
 		call(t, "PATCH", path, body)
 		call(t, "POST", path+"/questions/current", body)

@@ -17,18 +17,18 @@ func withThrottle(o *guidance.Options) {
 }
 
 // requestToken requests a token.
-func (r *fixture) requestToken(authorization, instance string) (testResponse, string) {
-	r.t.Helper()
-	return r.call("POST", "/api/auth/token", `{"grant_type": "client_credentials"}`,
+func (f *fixture) requestToken(authorization, instance string) (testResponse, string) {
+	f.t.Helper()
+	return f.call("POST", "/api/auth/token", `{"grant_type": "client_credentials"}`,
 		"Content-Type", "application/json", "Authorization", authorization, "Instance-Id", instance)
 }
 
 // guessKeys fails to authenticate this many times.
-func (r *fixture) guessKeys(times int, authorization, instance string) {
-	r.t.Helper()
+func (f *fixture) guessKeys(times int, authorization, instance string) {
+	f.t.Helper()
 	for range times {
-		if got, text := r.requestToken(authorization, instance); got.StatusCode != http.StatusUnauthorized {
-			r.t.Fatalf("answered %d: %s", got.StatusCode, text)
+		if got, text := f.requestToken(authorization, instance); got.StatusCode != http.StatusUnauthorized {
+			f.t.Fatalf("answered %d: %s", got.StatusCode, text)
 		}
 	}
 }

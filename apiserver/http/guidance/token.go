@@ -13,7 +13,7 @@ import (
 
 // CreateToken implements contract.StrictServerInterface.
 func (h handlers) CreateToken(ctx context.Context, request contract.CreateTokenRequestObject) (contract.CreateTokenResponseObject, error) {
-	asked := ctx.Value(tokenRequestKey{}).(identity.TokenRequest) // set by authorize
+	tokenRequest := ctx.Value(tokenRequestKey{}).(identity.TokenRequest) // set by authorize
 	body := request.JSONBody
 	if body == nil {
 		body = request.FormdataBody
@@ -21,11 +21,11 @@ func (h handlers) CreateToken(ctx context.Context, request contract.CreateTokenR
 	if body == nil {
 		return tokenErrorResponse{identity.InvalidRequest, "the body is missing"}, nil
 	}
-	asked.GrantType, asked.Scope = stringOrEmpty(body.GrantType), stringOrEmpty(body.Scope)
-	token, err := h.TokenIssuer.IssueToken(asked)
-	var refused *identity.OAuthError
-	if errors.As(err, &refused) {
-		return tokenErrorResponse(*refused), nil
+	tokenRequest.GrantType, tokenRequest.Scope = stringOrEmpty(body.GrantType), stringOrEmpty(body.Scope)
+	token, err := h.TokenIssuer.IssueToken(tokenRequest)
+	var oauthErr *identity.OAuthError
+	if errors.As(err, &oauthErr) {
+		return tokenErrorResponse(*oauthErr), nil
 	}
 	if err != nil {
 		return nil, err

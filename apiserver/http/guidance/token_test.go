@@ -41,15 +41,15 @@ func TestToken(t *testing.T) {
 	} {
 		response, text := r.call("POST", "/api/auth/token", body[1],
 			"Content-Type", body[0], "Authorization", basicAuth("portal", "portal-key"), "Instance-Id", "acme-mgp")
-		said := decode[map[string]any](t, text)
-		if response.StatusCode != http.StatusOK || said["token_type"] != "Bearer" || said["expires_in"] != 3600.0 || len(said) != 3 {
+		decoded := decode[map[string]any](t, text)
+		if response.StatusCode != http.StatusOK || decoded["token_type"] != "Bearer" || decoded["expires_in"] != 3600.0 || len(decoded) != 3 {
 			t.Errorf("%s: answered %d: %s", name, response.StatusCode, text)
 			continue
 		}
 		if response.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: the answer may be stored", name)
 		}
-		claims := r.verifiedClaims(said["access_token"].(string))
+		claims := r.verifiedClaims(decoded["access_token"].(string))
 		want := identity.FormatScopes(identity.AllScopes())
 		switch name {
 		case "JSON, one scope":
@@ -64,25 +64,25 @@ func TestToken(t *testing.T) {
 }
 
 // verifiedClaims verifies a token with the published keys and returns its claims.
-func (r *fixture) verifiedClaims(token string) jwt.MapClaims {
-	r.t.Helper()
-	response, text := r.call("GET", "/.well-known/jwks.json", "")
+func (f *fixture) verifiedClaims(token string) jwt.MapClaims {
+	f.t.Helper()
+	response, text := f.call("GET", "/.well-known/jwks.json", "")
 	if response.StatusCode != http.StatusOK || response.Header.Get("Cache-Control") != "public, max-age=300" {
-		r.t.Fatalf("the keys: %d, %s", response.StatusCode, text)
+		f.t.Fatalf("the keys: %d, %s", response.StatusCode, text)
 	}
 	keys := map[string]ed25519.PublicKey{}
-	for _, key := range decode[struct{ Keys []struct{ Kid, X string } }](r.t, text).Keys {
+	for _, key := range decode[struct{ Keys []struct{ Kid, X string } }](f.t, text).Keys {
 		public, err := base64.RawURLEncoding.DecodeString(key.X)
 		if err != nil {
-			r.t.Fatal(err)
+			f.t.Fatal(err)
 		}
 		keys[key.Kid] = public
 	}
 	claims := jwt.MapClaims{}
 	if _, err := jwt.ParseWithClaims(token, claims, func(token *jwt.Token) (any, error) {
 		return keys[token.Header["kid"].(string)], nil
-	}, jwt.WithAudience("acme"), jwt.WithTimeFunc(r.tokenIssuer.Now)); err != nil {
-		r.t.Fatalf("a client cannot verify the token: %v", err)
+	}, jwt.WithAudience("acme"), jwt.WithTimeFunc(f.tokenIssuer.Now)); err != nil {
+		f.t.Fatalf("a client cannot verify the token: %v", err)
 	}
 	return claims
 }
@@ -141,8 +141,8 @@ func TestTokenErrors(t *testing.T) {
 			}
 		}
 		response, text := r.call("POST", "/api/auth/token", test.body, pairs...)
-		said := decode[map[string]string](t, text)
-		if response.StatusCode != test.status || said["error"] != test.code || !strings.Contains(said["error_description"], test.want) {
+		decoded := decode[map[string]string](t, text)
+		if response.StatusCode != test.status || decoded["error"] != test.code || !strings.Contains(decoded["error_description"], test.want) {
 			t.Errorf("%s: answered %d %s, want %d %s with %q", name, response.StatusCode, text, test.status, test.code, test.want)
 		}
 		if strings.Contains(text, "hunter2") {
@@ -166,10 +166,10 @@ func TestTokenErrors(t *testing.T) {
 // instanceIDTransport adds the header that our clients send in addition to OAuth.
 type instanceIDTransport struct{ next http.RoundTripper }
 
-func (i instanceIDTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+func (t instanceIDTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Instance-Id", "acme-mgp")
-	return i.next.RoundTrip(r)
+	return t.next.RoundTrip(r)
 }
 
 // A standard OAuth library works: it sends a form and percent-encodes the key.
@@ -211,23 +211,23 @@ func FuzzTokenRequest(f *testing.F) {
 		request.Header.Set("Instance-Id", "acme-mgp")
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, request)
-		var answer struct {
+		var response struct {
 			AccessToken string `json:"access_token"`
 			Error       string
 		}
-		if err := json.Unmarshal(recorder.Body.Bytes(), &answer); err != nil || !utf8.Valid(recorder.Body.Bytes()) {
+		if err := json.Unmarshal(recorder.Body.Bytes(), &response); err != nil || !utf8.Valid(recorder.Body.Bytes()) {
 			t.Fatalf("%q is answered by %q", body, recorder.Body)
 		}
 		switch {
 		case recorder.Code == http.StatusOK:
-			caller, err := r.tokenIssuer.VerifyAccessToken(answer.AccessToken)
+			caller, err := r.tokenIssuer.VerifyAccessToken(response.AccessToken)
 			if err != nil || len(caller.Scopes) != 1 || !caller.HasScope(identity.SurveyRead) {
 				t.Fatalf("%q got a token of %v, %v", body, caller, err)
 			}
 			if _, err := url.ParseQuery(body); form && err != nil {
 				t.Fatalf("%q is no form and got a token", body)
 			}
-		case recorder.Code != http.StatusBadRequest || answer.Error == "":
+		case recorder.Code != http.StatusBadRequest || response.Error == "":
 			t.Fatalf("%q is answered by %d %s", body, recorder.Code, recorder.Body)
 		}
 	})

@@ -16,8 +16,8 @@ import (
 // failOnRead is a body that must not be read.
 type failOnRead struct{ t *testing.T }
 
-func (u failOnRead) Read([]byte) (int, error) {
-	u.t.Error("the body is read")
+func (f failOnRead) Read([]byte) (int, error) {
+	f.t.Error("the body is read")
 	return 0, io.EOF
 }
 

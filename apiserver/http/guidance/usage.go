@@ -12,45 +12,45 @@ import (
 
 // ListUsage implements contract.StrictServerInterface.
 func (h handlers) ListUsage(ctx context.Context, request contract.ListUsageRequestObject) (contract.ListUsageResponseObject, error) {
-	from, to, wrong := readPeriod(stringOrEmpty(request.Params.From), stringOrEmpty(request.Params.To), civil.DateOf(h.Now()))
-	if len(wrong) > 0 {
-		return nil, validationError(wrong)
+	from, to, fieldErrs := readPeriod(stringOrEmpty(request.Params.From), stringOrEmpty(request.Params.To), civil.DateOf(h.Now()))
+	if len(fieldErrs) > 0 {
+		return nil, validationError(fieldErrs)
 	}
 	counts, err := h.Usage.ListUsage(ctx, from, to)
 	if err != nil {
 		return nil, wrapStorageError("usage counts", err)
 	}
-	answer := make(contract.ListUsage200JSONResponse, len(counts))
+	response := make(contract.ListUsage200JSONResponse, len(counts))
 	for i, count := range counts {
-		answer[i] = contract.UsageCount{
+		response[i] = contract.UsageCount{
 			Date:        count.Date.String(),
 			Application: count.Application,
 			Endpoint:    count.Endpoint,
 			Calls:       count.Calls,
 		}
 	}
-	return answer, nil
+	return response, nil
 }
 
 // readPeriod parses the first and the last day, and returns the invalid parameters. The
 // last day defaults to today, the first to thirty days before the last.
-func readPeriod(fromText, toText string, today civil.Date) (from, to civil.Date, wrong []contract.FieldError) {
-	day := func(field, text string, otherwise civil.Date) civil.Date {
+func readPeriod(fromText, toText string, today civil.Date) (from, to civil.Date, fieldErrs []contract.FieldError) {
+	readDate := func(field, text string, defaultDate civil.Date) civil.Date {
 		if text == "" {
-			return otherwise
+			return defaultDate
 		}
 		date, err := civil.ParseDate(text)
 		if err != nil {
-			wrong = append(wrong, contract.FieldError{Field: field, Message: err.Error()})
+			fieldErrs = append(fieldErrs, contract.FieldError{Field: field, Message: err.Error()})
 		}
 		return date
 	}
-	to = day("to", toText, today)
-	from = day("from", fromText, defaultPeriodStart(to))
-	if len(wrong) == 0 && from.Compare(to) > 0 {
-		wrong = append(wrong, contract.FieldError{Field: "from", Message: "must not be after the last day, " + to.String()})
+	to = readDate("to", toText, today)
+	from = readDate("from", fromText, defaultPeriodStart(to))
+	if len(fieldErrs) == 0 && from.Compare(to) > 0 {
+		fieldErrs = append(fieldErrs, contract.FieldError{Field: "from", Message: "must not be after the last day, " + to.String()})
 	}
-	return from, to, wrong
+	return from, to, fieldErrs
 }
 
 // defaultPeriodStart returns the date thirty days earlier, or the first valid date.

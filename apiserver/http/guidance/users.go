@@ -29,45 +29,45 @@ func (h handlers) CreateUser(ctx context.Context, request contract.CreateUserReq
 
 // readContact validates contact data, which may be empty.
 func readContact(email, phone string) (contact record.Contact, err error) {
-	var wrong validationError
+	var fieldErrs validationError
 	if email != "" {
 		contact.Email, err = record.ParseEmail("email", email)
-		wrong.add(err)
+		fieldErrs.add(err)
 	}
 	if phone != "" {
 		contact.Phone, err = record.ParsePhone("phone", phone)
-		wrong.add(err)
+		fieldErrs.add(err)
 	}
-	return contact, wrong.errorOrNil()
+	return contact, fieldErrs.errorOrNil()
 }
 
 // ListUsers implements contract.StrictServerInterface.
 func (h handlers) ListUsers(ctx context.Context, request contract.ListUsersRequestObject) (contract.ListUsersResponseObject, error) {
 	params := request.Params
-	wanted, wrong := readPagination(ctx, params.Limit, params.Cursor)
+	requested, fieldErrs := readPagination(ctx, params.Limit, params.Cursor)
 	if stringOrEmpty(params.Email) != "" && stringOrEmpty(params.Phone) != "" {
-		wrong = append(wrong, contract.FieldError{Field: "phone", Message: "expected either email or phone, not both"})
+		fieldErrs = append(fieldErrs, contract.FieldError{Field: "phone", Message: "expected either email or phone, not both"})
 	}
-	find, err := readContact(stringOrEmpty(params.Email), stringOrEmpty(params.Phone))
-	if err := joinValidationErrors(wrong, err); err != nil {
+	filter, err := readContact(stringOrEmpty(params.Email), stringOrEmpty(params.Phone))
+	if err := joinValidationErrors(fieldErrs, err); err != nil {
 		return nil, err
 	}
-	users, total, err := h.Users.ListUsers(ctx, middleware.PrincipalFrom(ctx), find, wanted.page())
+	users, total, err := h.Users.ListUsers(ctx, middleware.PrincipalFrom(ctx), filter, requested.page())
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}
-	links, err := wanted.withFilters(map[string]*string{"email": params.Email, "phone": params.Phone}).links(total)
+	links, err := requested.withFilters(map[string]*string{"email": params.Email, "phone": params.Phone}).links(total)
 	if err != nil {
 		return nil, err
 	}
-	answer := contract.ListUsers200JSONResponse{
+	response := contract.ListUsers200JSONResponse{
 		Self: links.self, First: links.first, Last: links.last, Prev: links.prev, Next: links.next,
 		Items: make([]contract.User, len(users)),
 	}
 	for i, user := range users {
-		answer.Items[i] = encodeUser(user)
+		response.Items[i] = encodeUser(user)
 	}
-	return answer, nil
+	return response, nil
 }
 
 // GetUser implements contract.StrictServerInterface.
@@ -85,9 +85,9 @@ func (h handlers) ChangeUser(ctx context.Context, request contract.ChangeUserReq
 	if err != nil {
 		return nil, err
 	}
-	user, err := h.Users.UpdateUser(ctx, middleware.PrincipalFrom(ctx), request.UserID, func(now *record.Contact) {
-		setIfSpecified(&now.Email, request.Body.Email, contact.Email)
-		setIfSpecified(&now.Phone, request.Body.Phone, contact.Phone)
+	user, err := h.Users.UpdateUser(ctx, middleware.PrincipalFrom(ctx), request.UserID, func(current *record.Contact) {
+		setIfSpecified(&current.Email, request.Body.Email, contact.Email)
+		setIfSpecified(&current.Phone, request.Body.Phone, contact.Phone)
 	})
 	if err != nil {
 		return nil, wrapStorageError("users", err)
@@ -103,9 +103,9 @@ func nullableValue[T any](field nullable.Nullable[T]) (value T) {
 
 // setIfSpecified updates a stored value if the field is set: null removes it, and an empty
 // string counts as unset.
-func setIfSpecified(kept *string, field nullable.Nullable[string], value string) {
+func setIfSpecified(stored *string, field nullable.Nullable[string], value string) {
 	if field.IsNull() || value != "" {
-		*kept = value
+		*stored = value
 	}
 }
 
@@ -123,32 +123,32 @@ func (h handlers) ExportUser(ctx context.Context, request contract.ExportUserReq
 	if err != nil {
 		return nil, wrapStorageError("users", err)
 	}
-	answer := contract.ExportUser200JSONResponse{
+	response := contract.ExportUser200JSONResponse{
 		User:     encodeUser(export.User),
 		Patients: make([]contract.Patient, len(export.Patients)),
 		Audit:    encodeAudit(export.AuditRecords),
 	}
 	for i, patient := range export.Patients {
-		answer.Patients[i] = h.encodePatient(patient)
+		response.Patients[i] = h.encodePatient(patient)
 	}
-	answer.Surveys, err = encodeExportedSurveys(export.Surveys)
-	return answer, err
+	response.Surveys, err = encodeExportedSurveys(export.Surveys)
+	return response, err
 }
 
 func encodeExportedSurveys(exported []users.ExportedSurvey) ([]contract.SurveyExport, error) {
-	described := make([]contract.SurveyExport, len(exported))
-	for i, one := range exported {
-		summary, err := encodeSummary(one.Summary)
+	encoded := make([]contract.SurveyExport, len(exported))
+	for i, survey := range exported {
+		summary, err := encodeSummary(survey.Summary)
 		if err != nil {
 			return nil, err
 		}
-		assessment, err := json.Marshal(one.Assessment)
+		assessment, err := json.Marshal(survey.Assessment)
 		if err != nil {
 			return nil, err
 		}
-		described[i] = contract.SurveyExport{Survey: summary.Survey, Questions: summary.Questions, EvidenceAssessment: assessment}
+		encoded[i] = contract.SurveyExport{Survey: summary.Survey, Questions: summary.Questions, EvidenceAssessment: assessment}
 	}
-	return described, nil
+	return encoded, nil
 }
 
 func encodeUser(user record.User) contract.User {

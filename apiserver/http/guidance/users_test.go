@@ -37,19 +37,19 @@ func newUsersClient(t testing.TB, change ...func(*guidance.Options)) usersClient
 }
 
 // send sends a call and checks its status.
-func (r usersClient) send(method, path, body string, status int) (text string) {
-	r.t.Helper()
-	response, text := r.call(method, path, body, "Authorization", r.bearer, "Content-Type", "application/json")
+func (c usersClient) send(method, path, body string, status int) (text string) {
+	c.t.Helper()
+	response, text := c.call(method, path, body, "Authorization", c.bearer, "Content-Type", "application/json")
 	if response.StatusCode != status {
-		r.t.Errorf("%s %s %s: answered %d, want %d: %s", method, path, body, response.StatusCode, status, text)
+		c.t.Errorf("%s %s %s: answered %d, want %d: %s", method, path, body, response.StatusCode, status, text)
 	}
 	return strings.TrimSpace(text)
 }
 
 // create sends a call and returns the ID of the created object.
-func (r usersClient) create(path, body string) string {
-	r.t.Helper()
-	return decode[struct{ ID string }](r.t, r.send("POST", path, body, http.StatusCreated)).ID
+func (c usersClient) create(path, body string) string {
+	c.t.Helper()
+	return decode[struct{ ID string }](c.t, c.send("POST", path, body, http.StatusCreated)).ID
 }
 
 var uuidPattern = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
@@ -103,7 +103,7 @@ func TestPatients(t *testing.T) {
 	user := r.create(usersPath, `{}`)
 	patient := r.create(patientsPath, `{"user_id": "`+user+`"}`)
 	path := patientsPath + "/" + patient
-	described := func(sex, birth, age string, dependent bool) string {
+	encoded := func(sex, birth, age string, dependent bool) string {
 		return fmt.Sprintf(`{"age":%s,"birth_date":%s,"dependent":%v,"id":"<id>","sex":%s,"user_id":"<id>"}`, age, birth, dependent, sex)
 	}
 	for _, step := range []struct {
@@ -111,17 +111,17 @@ func TestPatients(t *testing.T) {
 		status             int
 		want               string
 	}{
-		{"GET", path, "", 200, described("null", "null", "null", false)},
+		{"GET", path, "", 200, encoded("null", "null", "null", false)},
 		{"POST", patientsPath, `{"user_id": "` + user + `", "sex": "female", "birth_date": "1992-02-29", "age": {"value": 3}, "dependent": true}`, 201,
-			described(`"female"`, `"1992-02-29"`, `{"unit":"year","value":34}`, true)},
+			encoded(`"female"`, `"1992-02-29"`, `{"unit":"year","value":34}`, true)},
 		{"POST", patientsPath, `{"user_id": "` + user + `", "sex": null, "birth_date": "", "age": {"value": 8, "unit": "month"}, "dependent": null}`, 201,
-			described("null", "null", `{"unit":"month","value":8}`, false)},
+			encoded("null", "null", `{"unit":"month","value":8}`, false)},
 		{"PATCH", path, `{"user_id": "` + user + `", "sex": "male", "age": {"value": 34}, "dependent": true}`, 200,
-			described(`"male"`, "null", `{"unit":"year","value":34}`, true)},
-		{"PATCH", path, `{"sex": "", "age": {}}`, 200, described(`"male"`, "null", `{"unit":"year","value":34}`, true)},
-		{"PATCH", path, `{"birth_date": "2025-11-21", "dependent": null}`, 200, described(`"male"`, `"2025-11-21"`, `{"unit":"month","value":12}`, true)},
-		{"PATCH", path, `{"birth_date": null}`, 200, described(`"male"`, "null", `{"unit":"year","value":34}`, true)},
-		{"PATCH", path, `{"sex": null, "age": null, "dependent": false}`, 200, described("null", "null", "null", false)},
+			encoded(`"male"`, "null", `{"unit":"year","value":34}`, true)},
+		{"PATCH", path, `{"sex": "", "age": {}}`, 200, encoded(`"male"`, "null", `{"unit":"year","value":34}`, true)},
+		{"PATCH", path, `{"birth_date": "2025-11-21", "dependent": null}`, 200, encoded(`"male"`, `"2025-11-21"`, `{"unit":"month","value":12}`, true)},
+		{"PATCH", path, `{"birth_date": null}`, 200, encoded(`"male"`, "null", `{"unit":"year","value":34}`, true)},
+		{"PATCH", path, `{"sex": null, "age": null, "dependent": false}`, 200, encoded("null", "null", "null", false)},
 		{"PATCH", path, `{"user_id": "0b9b5f4e-2a55-4f0d-8f7b-5a4a5d7c9e22"}`, 422,
 			`{"detail":"not valid: user_id","errors":[{"field":"user_id","message":"a patient cannot be moved to another user; create a new patient"}]}`},
 		{"POST", patientsPath, `{"user_id": "0b9b5f4e-2a55-4f0d-8f7b-5a4a5d7c9e22"}`, 422,
@@ -186,10 +186,10 @@ func TestUsersAndPatientsValidation(t *testing.T) {
 			Errors []struct{ Field, Message string }
 		}](t, text)
 		var fields []string
-		for _, wrong := range said.Errors {
-			fields = append(fields, wrong.Field)
-			if wrong.Message == "" {
-				t.Errorf("%s %s: %s is wrong without a reason", test.path, test.body, wrong.Field)
+		for _, fieldErr := range said.Errors {
+			fields = append(fields, fieldErr.Field)
+			if fieldErr.Message == "" {
+				t.Errorf("%s %s: %s is wrong without a reason", test.path, test.body, fieldErr.Field)
 			}
 		}
 		if got := strings.Join(fields, " "); got != test.fields || said.Detail == "" {

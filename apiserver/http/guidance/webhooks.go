@@ -18,14 +18,14 @@ func (h handlers) CreateWebhook(ctx context.Context, request contract.CreateWebh
 	if err != nil {
 		return nil, err
 	}
-	made, err := h.Webhooks.Create(ctx, middleware.PrincipalFrom(ctx).Actor, settings)
+	created, err := h.Webhooks.Create(ctx, middleware.PrincipalFrom(ctx).Actor, settings)
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}
-	shown := encodeWebhook(made)
+	encoded := encodeWebhook(created)
 	return contract.CreateWebhook201JSONResponse{
-		ID: shown.ID, URL: shown.URL, SubscribedEvents: shown.SubscribedEvents, Status: shown.Status, Reference: shown.Reference,
-		AuthorizationToken: made.Secrets.Token, SigningSecret: made.Secrets.SigningSecret,
+		ID: encoded.ID, URL: encoded.URL, SubscribedEvents: encoded.SubscribedEvents, Status: encoded.Status, Reference: encoded.Reference,
+		AuthorizationToken: created.Secrets.Token, SigningSecret: created.Secrets.SigningSecret,
 	}, nil
 }
 
@@ -38,24 +38,24 @@ func requiredString(text *string) *string {
 
 // readWebhook parses a webhook configuration. Nil values are left unchanged.
 func (h handlers) readWebhook(url, token, reference *string, subscribed *[]string) (settings webhook.Settings, err error) {
-	var wrong validationError
-	read := func(field string, text *string, as func(field, text string) (string, error)) *string {
+	var fieldErrs validationError
+	readField := func(field string, text *string, parse func(field, text string) (string, error)) *string {
 		if text == nil {
 			return nil
 		}
-		value, err := as(field, *text)
-		wrong.add(err)
+		value, err := parse(field, *text)
+		fieldErrs.add(err)
 		return &value
 	}
-	settings.URL = read("url", url, func(field, text string) (string, error) { return event.ValidateURL(field, text, h.AllowHTTPReceivers) })
-	settings.Token = read("authorization_token", token, event.ValidateToken)
-	settings.Reference = read("reference", reference, event.ValidateReference)
+	settings.URL = readField("url", url, func(field, text string) (string, error) { return event.ValidateURL(field, text, h.AllowHTTPReceivers) })
+	settings.Token = readField("authorization_token", token, event.ValidateToken)
+	settings.Reference = readField("reference", reference, event.ValidateReference)
 	if subscribed != nil {
 		types, err := event.ParseTypes("subscribed_events", *subscribed)
-		wrong.add(err)
+		fieldErrs.add(err)
 		settings.Events = &types
 	}
-	return settings, wrong.errorOrNil()
+	return settings, fieldErrs.errorOrNil()
 }
 
 // ListWebhooks implements contract.StrictServerInterface.
@@ -64,11 +64,11 @@ func (h handlers) ListWebhooks(ctx context.Context, _ contract.ListWebhooksReque
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}
-	answer := make(contract.ListWebhooks200JSONResponse, len(all))
+	response := make(contract.ListWebhooks200JSONResponse, len(all))
 	for i, webhook := range all {
-		answer[i] = encodeWebhook(webhook)
+		response[i] = encodeWebhook(webhook)
 	}
-	return answer, nil
+	return response, nil
 }
 
 // GetWebhook implements contract.StrictServerInterface.
@@ -96,14 +96,14 @@ func (h handlers) ChangeWebhook(ctx context.Context, request contract.ChangeWebh
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}
-	shown := encodeWebhook(changed)
-	answer := contract.ChangeWebhook200JSONResponse{
-		ID: shown.ID, URL: shown.URL, SubscribedEvents: shown.SubscribedEvents, Status: shown.Status, Reference: shown.Reference,
+	encoded := encodeWebhook(changed)
+	response := contract.ChangeWebhook200JSONResponse{
+		ID: encoded.ID, URL: encoded.URL, SubscribedEvents: encoded.SubscribedEvents, Status: encoded.Status, Reference: encoded.Reference,
 	}
 	if settings.Token != nil {
-		answer.AuthorizationToken = &changed.Secrets.Token
+		response.AuthorizationToken = &changed.Secrets.Token
 	}
-	return answer, nil
+	return response, nil
 }
 
 // DeleteWebhook implements contract.StrictServerInterface.
@@ -121,9 +121,9 @@ func (h handlers) RotateWebhookSecret(ctx context.Context, request contract.Rota
 	if err != nil {
 		return nil, wrapStorageError("webhook configurations", err)
 	}
-	shown := encodeWebhook(rotated)
+	encoded := encodeWebhook(rotated)
 	return contract.RotateWebhookSecret200JSONResponse{
-		ID: shown.ID, URL: shown.URL, SubscribedEvents: shown.SubscribedEvents, Status: shown.Status, Reference: shown.Reference,
+		ID: encoded.ID, URL: encoded.URL, SubscribedEvents: encoded.SubscribedEvents, Status: encoded.Status, Reference: encoded.Reference,
 		SigningSecret: rotated.Secrets.SigningSecret,
 	}, nil
 }

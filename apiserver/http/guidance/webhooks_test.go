@@ -105,10 +105,10 @@ func TestWebhooksValidation(t *testing.T) {
 			Errors []struct{ Field, Message string }
 		}](t, r.send("POST", webhooksPath, body, 422))
 		var got []string
-		for _, wrong := range answered.Errors {
-			got = append(got, wrong.Field)
-			if strings.Contains(wrong.Message, "u:p") {
-				t.Errorf("%s: a password is repeated in %q", body, wrong.Message)
+		for _, fieldErr := range answered.Errors {
+			got = append(got, fieldErr.Field)
+			if strings.Contains(fieldErr.Message, "u:p") {
+				t.Errorf("%s: a password is repeated in %q", body, fieldErr.Message)
 			}
 		}
 		if diff := cmp.Diff(fields, got); diff != "" {
@@ -142,9 +142,9 @@ func TestDeliveriesAndReplay(t *testing.T) {
 	webhook := decode[struct{ ID string }](t, r.send("POST", webhooksPath, `{"url": "https://one.example", "authorization_token": "t"}`, 201)).ID
 	finished := event.NewSurveyFinished(uuid.NewString(), uuid.NewString())
 	failed := event.Attempt{ID: uuid.NewString(), WebhookID: webhook, At: testNow, Event: finished, Number: 1, Error: "receiver refused the connection", NextAttemptAt: testNow.Add(time.Minute)}
-	told := event.Attempt{ID: uuid.NewString(), WebhookID: webhook, At: testNow.Add(time.Minute), Event: finished, Number: 2, StatusCode: 204}
+	delivered := event.Attempt{ID: uuid.NewString(), WebhookID: webhook, At: testNow.Add(time.Minute), Event: finished, Number: 2, StatusCode: 204}
 	err := r.store.Transact(t.Context(), func(tx storage.Tx) error {
-		return tx.InsertWebhookAttempts(t.Context(), []event.Attempt{failed, told})
+		return tx.InsertWebhookAttempts(t.Context(), []event.Attempt{failed, delivered})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -154,11 +154,11 @@ func TestDeliveriesAndReplay(t *testing.T) {
 		Items []json.RawMessage
 		Last  string
 	}](t, r.send("GET", path+"?limit=1", "", 200))
-	const shown = `{"attempt":2,"attempted_at":"2026-11-21T09:31:00Z","error":null,"event_type":"survey_finished","id":"<id>","next_attempt_at":null,"status_code":204,"webhook_id":"<id>"}`
+	const encoded = `{"attempt":2,"attempted_at":"2026-11-21T09:31:00Z","error":null,"event_type":"survey_finished","id":"<id>","next_attempt_at":null,"status_code":204,"webhook_id":"<id>"}`
 	if len(page.Items) != 1 || !strings.HasSuffix(page.Last, "?cursor=1&limit=1") {
 		t.Fatalf("the page is %+v", page)
 	}
-	if diff := cmp.Diff(shown, maskIDs(string(page.Items[0]))); diff != "" {
+	if diff := cmp.Diff(encoded, maskIDs(string(page.Items[0]))); diff != "" {
 		t.Errorf("the latest attempt (-want +got):\n%s", diff)
 	}
 	if again := r.send("POST", path+"/"+failed.ID+"/replay", "", 202); !strings.Contains(again, finished.ID) {
@@ -215,17 +215,17 @@ func TestWebhookChangesAreAudited(t *testing.T) {
 func TestWebhookSecretsAreNotLeaked(t *testing.T) {
 	t.Parallel()
 	r := newUsersClient(t)
-	made := decode[struct {
+	created := decode[struct {
 		ID, AuthorizationToken, SigningSecret string
 	}](t, strings.ReplaceAll(strings.ReplaceAll(r.send("POST", webhooksPath, `{"url": "https://one.example", "authorization_token": "the-token"}`, 201), "_t", "T"), "_s", "S"))
-	path := webhooksPath + "/" + made.ID
+	path := webhooksPath + "/" + created.ID
 	for _, text := range []string{r.send("GET", path, "", 200), r.send("GET", webhooksPath, "", 200), r.send("PATCH", path, `{}`, 200), r.send("POST", path+"/rotate_secret", "", 200), r.log.String()} {
-		if strings.Contains(text, "the-token") || strings.Contains(text, made.SigningSecret) {
+		if strings.Contains(text, "the-token") || strings.Contains(text, created.SigningSecret) {
 			t.Errorf("a secret shows in %s", text)
 		}
 	}
 	err := r.store.Transact(t.Context(), func(tx storage.Tx) error {
-		kept, err := tx.GetWebhook(t.Context(), made.ID)
+		kept, err := tx.GetWebhook(t.Context(), created.ID)
 		if strings.Contains(string(kept.EncryptedSecrets), "the-token") {
 			t.Error("the token can be read from storage")
 		}

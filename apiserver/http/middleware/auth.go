@@ -29,10 +29,10 @@ type ApplicationAuth struct {
 
 // Authenticate implements Authenticator. It also records whether the request is in
 // development mode.
-func (c ApplicationAuth) Authenticate(w http.ResponseWriter, r *http.Request) (ctx context.Context, principal identity.Principal, ok bool) {
-	application, refuse := c.authenticate(w, r)
-	if refuse != nil {
-		refuse(w, r)
+func (a ApplicationAuth) Authenticate(w http.ResponseWriter, r *http.Request) (ctx context.Context, principal identity.Principal, ok bool) {
+	application, reject := a.authenticate(w, r)
+	if reject != nil {
+		reject(w, r)
 		return nil, identity.Principal{}, false
 	}
 	RequestInfoFrom(r.Context()).DevMode = application.DevMode && r.Header.Get("Dev-Mode") == "true"
@@ -41,23 +41,23 @@ func (c ApplicationAuth) Authenticate(w http.ResponseWriter, r *http.Request) (c
 
 // authenticate returns the application of a request, or the handler that rejects it. A
 // request without credentials does not count as a failed attempt.
-func (c ApplicationAuth) authenticate(w http.ResponseWriter, r *http.Request) (identity.Application, http.HandlerFunc) {
-	try := throttle.Attempt{
+func (a ApplicationAuth) authenticate(w http.ResponseWriter, r *http.Request) (identity.Application, http.HandlerFunc) {
+	attempt := throttle.Attempt{
 		Client: RequestInfoFrom(r.Context()).ClientAddr, Name: r.Header.Get("App-Id"), Secret: r.Header.Get("App-Key"),
 	}
-	if try.Name == "" || try.Secret == "" {
-		return identity.Application{}, c.OnUnauthenticated
+	if attempt.Name == "" || attempt.Secret == "" {
+		return identity.Application{}, a.OnUnauthenticated
 	}
-	if wait := c.Throttle.Wait(try); wait > 0 {
+	if wait := a.Throttle.Wait(attempt); wait > 0 {
 		SetRetryAfter(w, wait)
-		return identity.Application{}, c.OnThrottled
+		return identity.Application{}, a.OnThrottled
 	}
-	application, ok := c.Applications.Authenticate(try.Name, try.Secret)
+	application, ok := a.Applications.Authenticate(attempt.Name, attempt.Secret)
 	if !ok {
-		c.Throttle.RecordFailure(try)
-		return identity.Application{}, c.OnUnauthenticated
+		a.Throttle.RecordFailure(attempt)
+		return identity.Application{}, a.OnUnauthenticated
 	}
-	c.Throttle.RecordSuccess(try)
+	a.Throttle.RecordSuccess(attempt)
 	return application, nil
 }
 
@@ -69,12 +69,12 @@ func SetRetryAfter(w http.ResponseWriter, wait time.Duration) {
 
 // OnAuthenticated calls known, after the response, for each request whose caller
 // authenticated as an application or an end user.
-func OnAuthenticated(known func(ctx context.Context)) func(http.Handler) http.Handler {
+func OnAuthenticated(callback func(ctx context.Context)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			next.ServeHTTP(w, r)
 			if RequestInfoFrom(r.Context()).isAuthenticated() {
-				known(r.Context())
+				callback(r.Context())
 			}
 		})
 	}

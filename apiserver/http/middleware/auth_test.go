@@ -19,28 +19,28 @@ type fakeMeter struct {
 	events []string
 }
 
-func (l *fakeMeter) Begin(application, endpoint string, counts bool) (func(bool), time.Duration) {
-	l.events = append(l.events, fmt.Sprintf("%s %s counts %v", application, endpoint, counts))
-	if l.wait > 0 {
-		return nil, l.wait
+func (meter *fakeMeter) Begin(application, endpoint string, counts bool) (func(bool), time.Duration) {
+	meter.events = append(meter.events, fmt.Sprintf("%s %s counts %v", application, endpoint, counts))
+	if meter.wait > 0 {
+		return nil, meter.wait
 	}
-	return func(counted bool) { l.events = append(l.events, fmt.Sprintf("counted %v", counted)) }, 0
+	return func(counted bool) { meter.events = append(meter.events, fmt.Sprintf("counted %v", counted)) }, 0
 }
 
 // serve handles a call of the portal to /v3/triage, and returns the value of a panic.
-func (l *fakeMeter) serve(handler http.HandlerFunc, devMode bool) (recorder *httptest.ResponseRecorder, panicked any) {
-	refuse := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }
+func (meter *fakeMeter) serve(handler http.HandlerFunc, devMode bool) (recorder *httptest.ResponseRecorder, panicked any) {
+	reject := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }
 	known := func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			call := RequestInfoFrom(r.Context())
-			call.Application, call.Endpoint, call.DevMode = "portal", "POST /v3/triage", devMode
+			info := RequestInfoFrom(r.Context())
+			info.Application, info.Endpoint, info.DevMode = "portal", "POST /v3/triage", devMode
 			next.ServeHTTP(w, r)
 		})
 	}
 	request := httptest.NewRequest(http.MethodPost, "/v3/triage", nil)
 	recorder = httptest.NewRecorder()
 	defer func() { panicked = recover() }()
-	WithRequestInfo(known(MeterUsage(l, refuse)(handler))).ServeHTTP(recorder, request)
+	WithRequestInfo(known(MeterUsage(meter, reject)(handler))).ServeHTTP(recorder, request)
 	return recorder, nil
 }
 
@@ -66,10 +66,10 @@ func TestMeterUsage(t *testing.T) {
 		"development":             {answers(200), true, false, false},
 		"development that fails":  {answers(500), true, false, false},
 	} {
-		l := &fakeMeter{}
-		_, panicked := l.serve(test.handler, test.devMode)
+		meter := &fakeMeter{}
+		_, panicked := meter.serve(test.handler, test.devMode)
 		want := []string{fmt.Sprintf("portal POST /v3/triage counts %v", test.counts), fmt.Sprintf("counted %v", test.counted)}
-		if diff := cmp.Diff(want, l.events); diff != "" {
+		if diff := cmp.Diff(want, meter.events); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
 		if panicked != nil && panicked != "fault" {
@@ -84,10 +84,10 @@ func TestMeterUsageRejectsOverLimit(t *testing.T) {
 	for wait, want := range map[time.Duration]string{
 		1: "1", time.Second: "1", time.Second + 1: "2", 30 * 24 * time.Hour: "2592000", 30*24*time.Hour - time.Millisecond: "2592000",
 	} {
-		l := &fakeMeter{wait: wait}
-		recorder, _ := l.serve(func(http.ResponseWriter, *http.Request) { t.Error("the handler is reached") }, false)
-		if recorder.Code != http.StatusTooManyRequests || recorder.Header().Get("Retry-After") != want || len(l.events) != 1 {
-			t.Errorf("%v: answered %d, Retry-After %q, want %s; said %v", wait, recorder.Code, recorder.Header().Get("Retry-After"), want, l.events)
+		meter := &fakeMeter{wait: wait}
+		recorder, _ := meter.serve(func(http.ResponseWriter, *http.Request) { t.Error("the handler is reached") }, false)
+		if recorder.Code != http.StatusTooManyRequests || recorder.Header().Get("Retry-After") != want || len(meter.events) != 1 {
+			t.Errorf("%v: answered %d, Retry-After %q, want %s; said %v", wait, recorder.Code, recorder.Header().Get("Retry-After"), want, meter.events)
 		}
 	}
 }

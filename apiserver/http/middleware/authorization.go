@@ -57,8 +57,8 @@ func (a Authorization) authenticate(w http.ResponseWriter, r *http.Request, oper
 		return nil, identity.Principal{}, false
 	}
 	if ctx, principal, ok = authenticate(w, r); ok {
-		call := RequestInfoFrom(ctx)
-		call.Application, call.EndUser = principal.Application, principal.UserID != ""
+		info := RequestInfoFrom(ctx)
+		info.Application, info.EndUser = principal.Application, principal.UserID != ""
 	}
 	return ctx, principal, ok
 }

@@ -49,11 +49,11 @@ func TestAuthorization(t *testing.T) {
 		"unknown method":     {"POST", "/surveys/1", "ada", http.StatusForbidden, "unknown operation is not allowed for any kind of principal"},
 		"public, other verb": {"POST", "/public", "", http.StatusForbidden, "unknown operation is not allowed for any kind of principal"},
 	} {
-		var call *RequestInfo
+		var info *RequestInfo
 		router := chi.NewRouter()
 		router.Use(WithRequestInfo, func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				call = RequestInfoFrom(r.Context())
+				info = RequestInfoFrom(r.Context())
 				next.ServeHTTP(w, r)
 			})
 		})
@@ -77,8 +77,8 @@ func TestAuthorization(t *testing.T) {
 		if got := recorder.Header().Get("Served"); served && got != test.user {
 			t.Errorf("%s: the handler sees the user %q", name, got)
 		}
-		if want := name == "allowed" || name == "missing scope"; call.EndUser != want {
-			t.Errorf("%s: attributed to an end user: %v, want %v", name, call.EndUser, want)
+		if want := name == "allowed" || name == "missing scope"; info.EndUser != want {
+			t.Errorf("%s: attributed to an end user: %v, want %v", name, info.EndUser, want)
 		}
 	}
 }

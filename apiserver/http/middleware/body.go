@@ -92,7 +92,7 @@ func (b BodyReader) ruleFor(r *http.Request) BodyRule {
 	if context := chi.RouteContext(r.Context()); context != nil {
 		route = context.RoutePattern()
 	}
-	if rule, special := b.Rules[route]; special {
+	if rule, exists := b.Rules[route]; exists {
 		return rule
 	}
 	return defaultBodyRule
@@ -126,8 +126,8 @@ func (b BodyReader) readBody(w http.ResponseWriter, r *http.Request, rule BodyRu
 func (rule BodyRule) validateHeader(r *http.Request) (status int, problem string) {
 	// Media type parameters are ignored: JSON is UTF-8.
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	taken := mediaType == contentTypeJSON || rule.AllowForm && mediaType == contentTypeForm
-	if !taken || err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
+	accepted := mediaType == contentTypeJSON || rule.AllowForm && mediaType == contentTypeForm
+	if !accepted || err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) {
 		return http.StatusBadRequest, fmt.Sprintf("Content-Type: expected %s, got %.64q", contentTypeJSON, r.Header.Get("Content-Type"))
 	}
 	if r.ContentLength > rule.MaxBytes {

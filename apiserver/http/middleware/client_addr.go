@@ -31,15 +31,15 @@ func resolveClientAddr(r *http.Request, trusted func(netip.Addr) bool) netip.Add
 	if trusted == nil || !peer.IsValid() || !trusted(peer) {
 		return peer
 	}
-	byList := r.Header.Values("X-Forwarded-For")
-	byElement := r.Header.Values("Forwarded")
-	one := nearestUntrusted(peer, parseXForwardedFor(byList), trusted)
-	other := nearestUntrusted(peer, parseForwarded(byElement), trusted)
+	forValues := r.Header.Values("X-Forwarded-For")
+	elementValues := r.Header.Values("Forwarded")
+	forwardedFor := nearestUntrusted(peer, parseXForwardedFor(forValues), trusted)
+	forwarded := nearestUntrusted(peer, parseForwarded(elementValues), trusted)
 	switch {
-	case byElement == nil:
-		return one
-	case byList == nil || one == other:
-		return other
+	case elementValues == nil:
+		return forwardedFor
+	case forValues == nil || forwardedFor == forwarded:
+		return forwarded
 	default:
 		return peer
 	}

@@ -97,7 +97,7 @@ func FuzzResolveClientAddr(f *testing.F) {
 	f.Add("10.0.0.2, unknown", `for="`, false)
 	f.Add(",", `for=1.1.1.1;x="\`, true)
 	f.Add("[::1]:1", `a="b";;,for=_x`, false)
-	f.Fuzz(func(t *testing.T, list, elements string, own bool) {
+	f.Fuzz(func(t *testing.T, list, elements string, sameProxy bool) {
 		const client = "192.0.2.9"
 		proxies := netip.MustParseAddr("10.0.0.1")
 		trusted := func(address netip.Addr) bool { return address == proxies }
@@ -105,7 +105,7 @@ func FuzzResolveClientAddr(f *testing.F) {
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.RemoteAddr = "10.0.0.1:5000"
 			r.Header["X-Forwarded-For"], r.Header["Forwarded"] = []string{adds[0]}, []string{adds[1]}
-			if own {
+			if sameProxy {
 				r.Header["X-Forwarded-For"] = strings.Split(adds[0], ",")
 			}
 			if got := resolveClientAddr(r, trusted); got.String() != client && got != proxies {

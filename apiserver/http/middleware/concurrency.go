@@ -12,12 +12,12 @@ import (
 // LimitConcurrency admits requests through the semaphore and rejects the others using
 // refuse, with Retry-After. It must follow authentication and body reading, so that
 // neither unauthenticated nor slow clients occupy a slot.
-func LimitConcurrency(gate *limiter.Semaphore, refuse http.HandlerFunc) func(http.Handler) http.Handler {
+func LimitConcurrency(gate *limiter.Semaphore, reject http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if gate.Acquire(r.Context()) != nil {
 				SetBusyRetryAfter(w)
-				refuse(w, r)
+				reject(w, r)
 				return
 			}
 			defer gate.Release()

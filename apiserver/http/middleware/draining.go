@@ -7,10 +7,10 @@ import "net/http"
 // CloseWhenDraining asks HTTP/1.1 clients to reconnect once the server is draining.
 // HTTP/2 signals this on the connection; there, the header would cut off requests in
 // flight.
-func CloseWhenDraining(leaving func() bool) func(http.Handler) http.Handler {
+func CloseWhenDraining(draining func() bool) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.ProtoMajor == 1 && leaving() {
+			if r.ProtoMajor == 1 && draining() {
 				w.Header().Set("Connection", "close")
 			}
 			next.ServeHTTP(w, r)

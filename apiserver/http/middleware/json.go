@@ -26,16 +26,16 @@ const escapeLen = 6
 // replaceLoneSurrogates replaces every escaped lone surrogate with the escape of U+FFFD,
 // which has the same length. It reports whether it replaced any.
 func replaceLoneSurrogates(body []byte) (replaced bool) {
-	for at := 0; at < len(body); {
+	for offset := 0; offset < len(body); {
 		switch {
-		case body[at] != '\\':
-			at++
-		case !utf16.IsSurrogate(utf16UnitAt(body, at)):
-			at += 2 // skip the backslash and the escaped character, which may be another backslash
-		case utf16.DecodeRune(utf16UnitAt(body, at), utf16UnitAt(body, at+escapeLen)) != utf8.RuneError:
-			at += 2 * escapeLen
+		case body[offset] != '\\':
+			offset++
+		case !utf16.IsSurrogate(utf16UnitAt(body, offset)):
+			offset += 2 // skip the backslash and the escaped character, which may be another backslash
+		case utf16.DecodeRune(utf16UnitAt(body, offset), utf16UnitAt(body, offset+escapeLen)) != utf8.RuneError:
+			offset += 2 * escapeLen
 		default:
-			at += copy(body[at:], `\ufffd`)
+			offset += copy(body[offset:], `\ufffd`)
 			replaced = true
 		}
 	}
@@ -44,11 +44,11 @@ func replaceLoneSurrogates(body []byte) (replaced bool) {
 
 // utf16UnitAt returns the UTF-16 code unit escaped at an offset, or 0 if there is no
 // escape.
-func utf16UnitAt(body []byte, at int) rune {
-	if at+escapeLen > len(body) || body[at] != '\\' || body[at+1] != 'u' {
+func utf16UnitAt(body []byte, offset int) rune {
+	if offset+escapeLen > len(body) || body[offset] != '\\' || body[offset+1] != 'u' {
 		return 0
 	}
-	unit, err := strconv.ParseUint(string(body[at+2:at+escapeLen]), 16, 16)
+	unit, err := strconv.ParseUint(string(body[offset+2:offset+escapeLen]), 16, 16)
 	if err != nil {
 		return 0
 	}
@@ -59,15 +59,15 @@ func utf16UnitAt(body []byte, at int) rune {
 func describeJSONError(body []byte) string {
 	decoder := jsontext.NewDecoder(bytes.NewReader(body))
 	_, err := decoder.ReadValue()
-	var syntax *jsontext.SyntacticError
+	var syntaxErr *jsontext.SyntacticError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return fmt.Sprintf("the body: invalid JSON at byte %d: unexpected end", len(body))
-	case !errors.As(err, &syntax):
+	case !errors.As(err, &syntaxErr):
 		return fmt.Sprintf("the body: invalid JSON at byte %d: unexpected data after the first value", decoder.InputOffset())
 	case errors.Is(err, jsontext.ErrDuplicateName):
-		return fmt.Sprintf("the body: at byte %d: duplicate object name %.64q", syntax.ByteOffset, syntax.JSONPointer.LastToken())
+		return fmt.Sprintf("the body: at byte %d: duplicate object name %.64q", syntaxErr.ByteOffset, syntaxErr.JSONPointer.LastToken())
 	default:
-		return fmt.Sprintf("the body: invalid JSON at byte %d: %v", syntax.ByteOffset, syntax.Err)
+		return fmt.Sprintf("the body: invalid JSON at byte %d: %v", syntaxErr.ByteOffset, syntaxErr.Err)
 	}
 }

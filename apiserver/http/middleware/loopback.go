@@ -12,11 +12,11 @@ import (
 // AllowLoopbackHosts rejects requests whose Host header is not a loopback name, using
 // refuse. It prevents DNS rebinding: a web page can point its own hostname at 127.0.0.1
 // and then call an unprotected local server as same-origin.
-func AllowLoopbackHosts(refuse http.HandlerFunc) func(http.Handler) http.Handler {
+func AllowLoopbackHosts(reject http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !isLoopbackHost(r.Host) {
-				refuse(w, r)
+				reject(w, r)
 				return
 			}
 			next.ServeHTTP(w, r)

@@ -10,8 +10,8 @@ import (
 
 func TestAllowLoopbackHosts(t *testing.T) {
 	t.Parallel()
-	refuse := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMisdirectedRequest) }
-	handler := AllowLoopbackHosts(refuse)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	reject := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMisdirectedRequest) }
+	handler := AllowLoopbackHosts(reject)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	for host, want := range map[string]int{
 		"localhost":              200,
 		"localhost:8080":         200,

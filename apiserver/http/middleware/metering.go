@@ -15,7 +15,7 @@ type Meter interface {
 	// Begin admits a call, or returns how long the limit remains exhausted. The caller
 	// must call end for an admitted call and report whether it counts as usage. Calls
 	// that do not count are subject to the same limits.
-	Begin(application, endpoint string, counts bool) (end func(counted bool), wait time.Duration)
+	Begin(application, endpoint string, countable bool) (end func(counted bool), wait time.Duration)
 }
 
 // EndUsersApplication is the name under which calls of end users without an application
@@ -25,19 +25,19 @@ const EndUsersApplication = "(end users)"
 // MeterUsage admits calls within the limits of the meter and rejects the others using
 // refuse, with Retry-After. It counts every call that got a response, whatever its
 // status, except server faults, development calls and unauthenticated calls.
-func MeterUsage(meter Meter, refuse http.HandlerFunc) func(http.Handler) http.Handler {
+func MeterUsage(meter Meter, reject http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			call := RequestInfoFrom(r.Context())
-			if !call.isAuthenticated() {
+			info := RequestInfoFrom(r.Context())
+			if !info.isAuthenticated() {
 				next.ServeHTTP(w, r)
 				return
 			}
-			counts := !call.DevMode
-			end, wait := meter.Begin(call.usageSubject(), call.Endpoint, counts)
+			countable := !info.DevMode
+			end, wait := meter.Begin(info.usageSubject(), info.Endpoint, countable)
 			if end == nil {
 				SetRetryAfter(w, wait)
-				refuse(w, r)
+				reject(w, r)
 				return
 			}
 			counted := false // remains false if the handler panics
@@ -47,7 +47,7 @@ func MeterUsage(meter Meter, refuse http.HandlerFunc) func(http.Handler) http.Ha
 				wrapped = chimiddleware.NewWrapResponseWriter(w, r.ProtoMajor)
 			}
 			next.ServeHTTP(wrapped, r)
-			counted = counts && wrapped.Status() < http.StatusInternalServerError
+			counted = countable && wrapped.Status() < http.StatusInternalServerError
 		})
 	}
 }

@@ -17,7 +17,7 @@ var knownMethods = []string{
 // MethodNotAllowed sets Allow to the methods that the path supports and responds using
 // refuse, which receives them. The router also calls it for methods unknown to HTTP,
 // whatever the path; if the path supports no method, it responds using nothing.
-func MethodNotAllowed(routes chi.Routes, refuse func(w http.ResponseWriter, allowed string), nothing http.HandlerFunc) http.HandlerFunc {
+func MethodNotAllowed(routes chi.Routes, reject func(w http.ResponseWriter, allowed string), notFound http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var allowed []string
 		for _, method := range knownMethods {
@@ -26,11 +26,11 @@ func MethodNotAllowed(routes chi.Routes, refuse func(w http.ResponseWriter, allo
 			}
 		}
 		if len(allowed) == 0 {
-			nothing(w, r)
+			notFound(w, r)
 			return
 		}
 		list := strings.Join(allowed, ", ")
 		w.Header().Set("Allow", list)
-		refuse(w, list)
+		reject(w, list)
 	}
 }

@@ -38,14 +38,14 @@ type RequestInfo struct {
 }
 
 // isAuthenticated reports whether the caller authenticated.
-func (c *RequestInfo) isAuthenticated() bool { return c.Application != "" || c.EndUser }
+func (i *RequestInfo) isAuthenticated() bool { return i.Application != "" || i.EndUser }
 
 // usageSubject returns the name under which the usage of an authenticated call is counted.
-func (c *RequestInfo) usageSubject() string {
-	if c.Application == "" {
+func (i *RequestInfo) usageSubject() string {
+	if i.Application == "" {
 		return EndUsersApplication
 	}
-	return c.Application
+	return i.Application
 }
 
 type requestInfoKey struct{}
@@ -53,8 +53,8 @@ type requestInfoKey struct{}
 // RequestInfoFrom returns the RequestInfo of a request context. Outside a request it
 // returns an empty one, never nil.
 func RequestInfoFrom(ctx context.Context) *RequestInfo {
-	if call, ok := ctx.Value(requestInfoKey{}).(*RequestInfo); ok {
-		return call
+	if info, ok := ctx.Value(requestInfoKey{}).(*RequestInfo); ok {
+		return info
 	}
 	return &RequestInfo{}
 }
@@ -62,11 +62,11 @@ func RequestInfoFrom(ctx context.Context) *RequestInfo {
 // WithRequestInfo adds a RequestInfo to every request and X-Request-Id to every response.
 func WithRequestInfo(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		call := &RequestInfo{RequestID: r.Header.Get("X-Request-Id")}
-		if call.RequestID == "" || !identifier.IsVisibleASCII(call.RequestID, identifier.MaxLength) {
-			call.RequestID = uuid.NewString()
+		info := &RequestInfo{RequestID: r.Header.Get("X-Request-Id")}
+		if info.RequestID == "" || !identifier.IsVisibleASCII(info.RequestID, identifier.MaxLength) {
+			info.RequestID = uuid.NewString()
 		}
-		w.Header().Set("X-Request-Id", call.RequestID)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, call)))
+		w.Header().Set("X-Request-Id", info.RequestID)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, info)))
 	})
 }

@@ -29,17 +29,17 @@ func LogRequests(log *slog.Logger, observer Observer) func(http.Handler) http.Ha
 			wrapped := chimiddleware.NewWrapResponseWriter(w, r.ProtoMajor)
 			defer func() {
 				duration := time.Since(start)
-				call, status := RequestInfoFrom(r.Context()), wrapped.Status()
+				info, status := RequestInfoFrom(r.Context()), wrapped.Status()
 				if status == 0 {
 					status = http.StatusOK
 				}
-				observer.Observe(call.Endpoint, status, duration)
+				observer.Observe(info.Endpoint, status, duration)
 				log.LogAttrs(r.Context(), slog.LevelInfo, "handled request",
-					slog.String("requestId", call.RequestID),
-					slog.String("endpoint", call.Endpoint),
+					slog.String("requestId", info.RequestID),
+					slog.String("endpoint", info.Endpoint),
 					slog.Int("status", status),
 					slog.Float64("durationSeconds", duration.Seconds()),
-					slog.String("application", call.Application),
+					slog.String("application", info.Application),
 					slog.String("protocol", r.Proto))
 			}()
 			next.ServeHTTP(wrapped, r)
@@ -59,7 +59,7 @@ func RecordEndpoint(next http.Handler) http.Handler {
 // RecoverPanics responds with fail when a handler panics, and logs the location. It logs
 // the value of the panic only if it is a runtime error, because any other value could
 // repeat client data.
-func RecoverPanics(log *slog.Logger, fail http.HandlerFunc) func(http.Handler) http.Handler {
+func RecoverPanics(log *slog.Logger, respond http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			defer func() {
@@ -74,7 +74,7 @@ func RecoverPanics(log *slog.Logger, fail http.HandlerFunc) func(http.Handler) h
 					slog.String("requestId", RequestInfoFrom(r.Context()).RequestID),
 					slog.String("panic", describePanic(value)),
 					slog.String("stack", string(debug.Stack())))
-				fail(w, r)
+				respond(w, r)
 			}()
 			next.ServeHTTP(w, r)
 		})

@@ -63,22 +63,22 @@ type readiness struct {
 
 // handle responds with 200 if the server is ready and 503 if not. With ?verbose it lists
 // the checks.
-func (s *readiness) handle(w http.ResponseWriter, r *http.Request) {
-	ready, report := s.evaluate()
+func (r *readiness) handle(w http.ResponseWriter, req *http.Request) {
+	ready, report := r.evaluate()
 	status, verdict := http.StatusOK, "ready\n"
 	if !ready {
 		status, verdict = http.StatusServiceUnavailable, "not ready\n"
 	}
-	if _, verbose := r.URL.Query()["verbose"]; verbose || !ready {
+	if _, verbose := req.URL.Query()["verbose"]; verbose || !ready {
 		verdict = report + verdict
 	}
 	writeText(w, status, verdict)
 }
 
-func (s *readiness) evaluate() (ready bool, report string) {
+func (r *readiness) evaluate() (ready bool, report string) {
 	var lines strings.Builder
 	ready = true
-	for _, check := range s.checks {
+	for _, check := range r.checks {
 		state, err := check.Run()
 		switch {
 		case err == nil:
@@ -90,7 +90,7 @@ func (s *readiness) evaluate() (ready bool, report string) {
 			ready = false
 		}
 	}
-	if s.draining() {
+	if r.draining() {
 		fmt.Fprintf(&lines, "[-] process: shutting down\n")
 		ready = false
 	}

@@ -22,12 +22,12 @@ func getPath(handler http.Handler, path string) (status int, body string) {
 func TestReadiness(t *testing.T) {
 	t.Parallel()
 	var releases, storage error
-	var reached, leaving atomic.Bool
+	var reached, draining atomic.Bool
 	probe := func(err *error) func() (string, error) {
 		return func() (string, error) { return "fine", *err }
 	}
 	admin := router.NewAdmin(router.AdminOptions{
-		Metrics: http.NotFoundHandler(), Draining: leaving.Load,
+		Metrics: http.NotFoundHandler(), Draining: draining.Load,
 		Checks: []router.Check{
 			{Name: "releases", Run: probe(&releases)},
 			{Name: "storage", Run: probe(&storage), WasHealthy: reached.Load},
@@ -48,7 +48,7 @@ func TestReadiness(t *testing.T) {
 		{"storage gone later", func() { storage = down }, 200, "[+] releases: fine\n[!] storage: connection refused; still serving\nready\n"},
 		{"releases gone later", func() { releases = errors.New("none") }, 503, "[-] releases: none\n[!] storage: connection refused; still serving\nnot ready\n"},
 		{"all well again", func() { releases, storage = nil, nil }, 200, "[+] releases: fine\n[+] storage: fine\nready\n"},
-		{"leaving", func() { leaving.Store(true) }, 503, "[+] releases: fine\n[+] storage: fine\n[-] process: shutting down\nnot ready\n"},
+		{"leaving", func() { draining.Store(true) }, 503, "[+] releases: fine\n[+] storage: fine\n[-] process: shutting down\nnot ready\n"},
 	} {
 		step.do()
 		brief := "ready\n"

@@ -28,8 +28,8 @@ func TestAllocationLimits(t *testing.T) {
 		{"/v3/diagnosis", syntheticBodies(t, synthetic, 1)[0], fullHandler(t, synthetic), maxDiagnosisAllocations},
 		{"/v3/parse", parseBody("I have a headache for two days, no fever but it burns when I pee"), fullHandler(t, openLibrary(t)), maxParseAllocations},
 	} {
-		if least := minAllocations(t, test.handler, test.path, test.body); least > test.ceiling {
-			t.Errorf("%s: %v allocations, ceiling %v", test.path, least, test.ceiling)
+		if fewest := minAllocations(t, test.handler, test.path, test.body); fewest > test.ceiling {
+			t.Errorf("%s: %v allocations, ceiling %v", test.path, fewest, test.ceiling)
 		}
 	}
 }
@@ -37,7 +37,7 @@ func TestAllocationLimits(t *testing.T) {
 // minAllocations returns the minimum over many calls: the race detector makes pools drop
 // items, so an average would not do.
 func minAllocations(t *testing.T, handler http.Handler, path, body string) float64 {
-	ask := func() {
+	send := func() {
 		request := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
 		benchHeaders(request)
 		recorder := httptest.NewRecorder()
@@ -46,9 +46,9 @@ func minAllocations(t *testing.T, handler http.Handler, path, body string) float
 			t.Errorf("%s answered %d: %s", path, recorder.Code, recorder.Body)
 		}
 	}
-	least := math.Inf(1)
+	fewest := math.Inf(1)
 	for range 200 {
-		least = min(least, testing.AllocsPerRun(1, ask))
+		fewest = min(fewest, testing.AllocsPerRun(1, send))
 	}
-	return least
+	return fewest
 }

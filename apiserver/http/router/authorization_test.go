@@ -141,22 +141,22 @@ func contractOperations(t *testing.T) []contractOperation {
 		check(t, err)
 		for path, item := range document.Paths.Map() {
 			for method, operation := range item.Operations() {
-				one := contractOperation{name: method + " " + base + path, method: method, path: base + path}
-				one.applications = operation.Extensions["x-principals"] != nil
+				parsed := contractOperation{name: method + " " + base + path, method: method, path: base + path}
+				parsed.applications = operation.Extensions["x-principals"] != nil
 				security := document.Security
 				if operation.Security != nil {
 					security = *operation.Security
 				}
 				for _, requirement := range security {
 					schemes := slices.Sorted(maps.Keys(requirement))
-					one.scheme = access.Scheme(strings.Join(schemes, "+"))
+					parsed.scheme = access.Scheme(strings.Join(schemes, "+"))
 					for _, scheme := range schemes {
 						for _, scope := range requirement[scheme] {
-							one.scopes = append(one.scopes, identity.Scope(scope))
+							parsed.scopes = append(parsed.scopes, identity.Scope(scope))
 						}
 					}
 				}
-				operations = append(operations, one)
+				operations = append(operations, parsed)
 			}
 		}
 	}
@@ -187,10 +187,10 @@ func (f *authorizationFixture) newOwner() owner {
 }
 
 // call performs an operation on the resources of an owner.
-func (f *authorizationFixture) call(operation contractOperation, on owner, headers map[string]string) (status int, body string) {
+func (f *authorizationFixture) call(operation contractOperation, target owner, headers map[string]string) (status int, body string) {
 	path := strings.NewReplacer(
-		"{user_id}", on.user, "{patient_id}", on.patient, "{survey_id}", on.survey, "{webhook_id}", on.webhook,
-		"{question_index}", "0", "{delivery_id}", on.webhook, "{list}", "symptoms", "{id}", "c_1", "{condition_id}", "c_1",
+		"{user_id}", target.user, "{patient_id}", target.patient, "{survey_id}", target.survey, "{webhook_id}", target.webhook,
+		"{question_index}", "0", "{delivery_id}", target.webhook, "{list}", "symptoms", "{id}", "c_1", "{condition_id}", "c_1",
 	).Replace(operation.path)
 	request := httptest.NewRequest(operation.method, path, strings.NewReader("{}"))
 	request.Header.Set("Content-Type", "application/json")
@@ -278,7 +278,7 @@ func TestAuthorizationOfEveryOperation(t *testing.T) {
 func (f *authorizationFixture) checkUnauthenticated(operation contractOperation) {
 	session, err := f.tokens.IssueSession(identity.Session{UserID: "ada", SurveyID: "s1"}, today.Add(time.Hour))
 	check(f.t, err)
-	on, wrong := f.newOwner(), httptest.NewRequest(http.MethodGet, "/", nil)
+	target, wrong := f.newOwner(), httptest.NewRequest(http.MethodGet, "/", nil)
 	wrong.SetBasicAuth("all", "wrong-key")
 	for name, headers := range map[string]map[string]string{
 		"no credentials":      nil,
@@ -286,7 +286,7 @@ func (f *authorizationFixture) checkUnauthenticated(operation contractOperation)
 		"wrong token":         {"Authorization": "Bearer wrong"},
 		"session of the page": {"Authorization": "Bearer " + session},
 	} {
-		status, text := f.call(operation, on, headers)
+		status, text := f.call(operation, target, headers)
 		if want := unauthenticated(operation); want == 0 && denies(status) || want != 0 && status != want {
 			f.t.Errorf("%s: got %d, want %d: %s", name, status, want, text)
 		}
@@ -345,12 +345,12 @@ func (f *authorizationFixture) checkUsers(operation contractOperation) {
 func TestUnknownOperationIsDenied(t *testing.T) {
 	t.Parallel()
 	f := newAuthorizationFixture(t, access.Operations{})
-	on := f.newOwner()
+	target := f.newOwner()
 	for _, operation := range contractOperations(t) {
 		for name, headers := range map[string]map[string]string{
-			"no credentials": nil, "application": f.asApplication(operation, "all"), "end user": f.asUser(on.user),
+			"no credentials": nil, "application": f.asApplication(operation, "all"), "end user": f.asUser(target.user),
 		} {
-			if status, text := f.call(operation, on, headers); status != http.StatusForbidden {
+			if status, text := f.call(operation, target, headers); status != http.StatusForbidden {
 				t.Errorf("%s as %s: got %d, want 403: %s", operation.name, name, status, text)
 			}
 		}

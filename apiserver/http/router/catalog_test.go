@@ -170,8 +170,8 @@ func TestListsMatchSingleRecords(t *testing.T) {
 	r := startServer(t)
 	for _, kind := range []string{"conditions", "symptoms", "risk_factors", "lab_tests"} {
 		for _, record := range decode[[]jsonObject](t, r.do(t, get("/v3/"+kind+"?age.value=2"))) {
-			one := decode[jsonObject](t, r.do(t, get("/v3/"+kind+"/"+record["id"].(string)+"?age.value=2")))
-			if diff := cmp.Diff(record, one); diff != "" {
+			single := decode[jsonObject](t, r.do(t, get("/v3/"+kind+"/"+record["id"].(string)+"?age.value=2")))
+			if diff := cmp.Diff(record, single); diff != "" {
 				t.Errorf("%s: (-list +single)\n%s", record["id"], diff)
 			}
 		}

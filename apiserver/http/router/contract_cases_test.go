@@ -211,16 +211,16 @@ var meteredEndpoints = map[string]bool{
 
 func TestContractCases(t *testing.T) {
 	t.Parallel()
-	rigs := map[serverState]*testServer{healthy: startServer(t), planExhausted: startServer(t), storageDown: startServer(t), faultyModel: startServer(t), overloaded: startServer(t, withoutCallCapacity), throttled: startServer(t)}
-	rigs[throttled].guessKeys(t, "portal", 10)
-	rigs[planExhausted].usage.exhausted.Store(true)
-	rigs[storageDown].feedback.down.Store(true)
+	servers := map[serverState]*testServer{healthy: startServer(t), planExhausted: startServer(t), storageDown: startServer(t), faultyModel: startServer(t), overloaded: startServer(t, withoutCallCapacity), throttled: startServer(t)}
+	servers[throttled].guessKeys(t, "portal", 10)
+	servers[planExhausted].usage.exhausted.Store(true)
+	servers[storageDown].feedback.down.Store(true)
 	closed := func() error { return errors.New("closed") }
-	rigs[faultyModel].models.err.Store(&closed)
+	servers[faultyModel].models.err.Store(&closed)
 	for _, row := range append(sharedContractCases(), contractCases...) {
 		t.Run(row.endpoint+" "+row.name, func(t *testing.T) {
 			t.Parallel()
-			r := rigs[row.state]
+			r := servers[row.state]
 			got := r.do(t, row.testCall)
 			if row.status >= 400 {
 				expectError(t, got, row.status, row.want)

@@ -68,31 +68,31 @@ func parseJSON(t *testing.T, text string) any {
 // diffExample returns the differences between a response and its example in the contract: some
 // members of an object, the beginning of a list, and, for a text that varies, any text in
 // place of the ellipsis.
-func diffExample(at string, shown, got any) []string {
+func diffExample(at string, example, got any) []string {
 	var list []string
-	switch shown := shown.(type) {
+	switch example := example.(type) {
 	case map[string]any:
 		object, _ := got.(map[string]any)
-		for name, value := range shown {
+		for name, value := range example {
 			list = append(list, diffExample(at+"."+name, value, object[name])...)
 		}
 		return list
 	case []any:
 		items, _ := got.([]any)
-		if len(items) < len(shown) {
-			return []string{fmt.Sprintf("%s with %d items, the answer has %d", at, len(shown), len(items))}
+		if len(items) < len(example) {
+			return []string{fmt.Sprintf("%s with %d items, the answer has %d", at, len(example), len(items))}
 		}
-		for i, value := range shown {
+		for i, value := range example {
 			list = append(list, diffExample(fmt.Sprintf("%s[%d]", at, i), value, items[i])...)
 		}
 		return list
 	case string:
-		if _, text := got.(string); text && strings.HasSuffix(shown, "…") {
+		if _, text := got.(string); text && strings.HasSuffix(example, "…") {
 			return nil
 		}
 	}
-	if shown != got {
-		return []string{fmt.Sprintf("%s: %v, the answer has %v", at, shown, got)}
+	if example != got {
+		return []string{fmt.Sprintf("%s: %v, the answer has %v", at, example, got)}
 	}
 	return nil
 }

@@ -37,20 +37,20 @@ type fakeFeedbackStore struct {
 	stored []feedback.InterviewFeedback
 }
 
-func (n *fakeFeedbackStore) PutFeedback(_ context.Context, interview feedback.InterviewFeedback) error {
-	if n.down.Load() {
+func (s *fakeFeedbackStore) PutFeedback(_ context.Context, interview feedback.InterviewFeedback) error {
+	if s.down.Load() {
 		return errors.New("connection refused")
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.stored = append(n.stored, interview)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stored = append(s.stored, interview)
 	return nil
 }
 
-func (n *fakeFeedbackStore) all() []feedback.InterviewFeedback {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return slices.Clone(n.stored)
+func (s *fakeFeedbackStore) all() []feedback.InterviewFeedback {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.stored)
 }
 
 // fakeMeter records calls and admits them until the plans are exhausted.
@@ -60,30 +60,30 @@ type fakeMeter struct {
 	calls     map[string]int
 }
 
-func (c *fakeMeter) Begin(application, endpoint string, _ bool) (end func(counted bool), wait time.Duration) {
-	if c.exhausted.Load() && meteredEndpoints[endpoint] {
+func (m *fakeMeter) Begin(application, endpoint string, _ bool) (end func(counted bool), wait time.Duration) {
+	if m.exhausted.Load() && meteredEndpoints[endpoint] {
 		return nil, 90*time.Second + 1
 	}
 	return func(counted bool) {
 		if counted {
-			c.count(application, endpoint)
+			m.count(application, endpoint)
 		}
 	}, 0
 }
 
-func (c *fakeMeter) count(application, endpoint string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.calls == nil {
-		c.calls = map[string]int{}
+func (m *fakeMeter) count(application, endpoint string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.calls == nil {
+		m.calls = map[string]int{}
 	}
-	c.calls[application+" "+endpoint]++
+	m.calls[application+" "+endpoint]++
 }
 
-func (c *fakeMeter) all() map[string]int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return maps.Clone(c.calls)
+func (m *fakeMeter) all() map[string]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.calls)
 }
 
 // logBuffer is a log that can be read while it is written.

@@ -131,11 +131,11 @@ func newTestServer(t testing.TB, edits ...func(*limiter.Limiter)) *testServer {
 
 // fastClock is a clock that advances a minute on every reading, so that throttling delays
 // only the tests that are about it.
-func (r *testServer) fastClock() time.Time {
-	if r.failedKeys.Load() {
+func (s *testServer) fastClock() time.Time {
+	if s.failedKeys.Load() {
 		return today.Add(time.Hour)
 	}
-	return today.Add(-time.Duration(1_000_000-r.minutes.Add(1)) * time.Minute)
+	return today.Add(-time.Duration(1_000_000-s.minutes.Add(1)) * time.Minute)
 }
 
 // stubGuidance replaces the guidance API, which has its own tests.
@@ -160,25 +160,25 @@ type testResponse struct {
 
 // header returns the headers of every call, so that a rejected call lacks only what it is
 // rejected for.
-func (r *testServer) header() map[string]string {
+func (s *testServer) header() map[string]string {
 	return map[string]string{
 		"App-Id": "portal", "App-Key": "portal-key", "Content-Type": "application/json",
-		"Interview-Id": "d8b7a2f0-5a3c-4f0e-9d51-7f0a5b6c7d8e", "Interview-Token": r.token,
+		"Interview-Id": "d8b7a2f0-5a3c-4f0e-9d51-7f0a5b6c7d8e", "Interview-Token": s.token,
 	}
 }
 
-func (r *testServer) do(t testing.TB, c testCall) testResponse {
+func (s *testServer) do(t testing.TB, c testCall) testResponse {
 	t.Helper()
-	return r.doWith(t, r.client, c)
+	return s.doWith(t, s.client, c)
 }
 
-func (r *testServer) doWith(t testing.TB, client *http.Client, c testCall) testResponse {
+func (s *testServer) doWith(t testing.TB, client *http.Client, c testCall) testResponse {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), c.method, r.url+c.path, strings.NewReader(c.body))
+	request, err := http.NewRequestWithContext(t.Context(), c.method, s.url+c.path, strings.NewReader(c.body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	header := r.header()
+	header := s.header()
 	maps.Copy(header, c.header)
 	for name, value := range header {
 		if value != "" {

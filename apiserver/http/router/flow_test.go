@@ -72,8 +72,8 @@ func (c *interviewClient) interview() enginev3.Diagnosis {
 	c.asked, c.types = map[string]bool{}, map[enginev3.QuestionType]bool{}
 	for range 30 {
 		diagnosis := decode[enginev3.Diagnosis](c.t, c.post("/v3/diagnosis", c.body()))
-		if why := c.post("/v3/rationale", c.body()); (why.status == 200) != (diagnosis.Question != nil) {
-			c.t.Errorf("the rationale answered %d for the question %+v", why.status, diagnosis.Question)
+		if rationale := c.post("/v3/rationale", c.body()); (rationale.status == 200) != (diagnosis.Question != nil) {
+			c.t.Errorf("the rationale answered %d for the question %+v", rationale.status, diagnosis.Question)
 		}
 		if diagnosis.Question == nil {
 			return diagnosis
@@ -143,10 +143,10 @@ func TestInterviewFromStartToTriage(t *testing.T) {
 					t.Run(fmt.Sprintf("%s, %s, model %q, %s", name, form.name, model, extras), func(t *testing.T) {
 						c := &interviewClient{t: t, server: r, model: model, strategy: form, patient: test.simulatedPatient, extras: extras}
 						diagnosis := c.interview()
-						for of := range c.types {
-							types[of] = true
-							if extras == singles && of != enginev3.QuestionTypeSingle {
-								t.Errorf("a question of the type %s came without groups", of)
+						for questionType := range c.types {
+							types[questionType] = true
+							if extras == singles && questionType != enginev3.QuestionTypeSingle {
+								t.Errorf("a question of the type %s came without groups", questionType)
 							}
 						}
 						if leading := diagnosis.Conditions[0].ID; leading != test.leading {

@@ -110,12 +110,12 @@ func TestModelHeader(t *testing.T) {
 	long := r.do(t, get("/v3/info").withHeader(map[string]string{"Model": strings.Repeat("x", 10000)}))
 	expectError(t, long, 400, strings.Repeat("x", 64)+"…")
 	diagnosis := post("/v3/diagnosis", interviewBody("s_1 present initial"))
-	for model, yes := range map[string]string{
+	for model, label := range map[string]string{
 		"": "Yes", "service-en": "Yes", "infermedica-en": "Yes", "service-de": "Ja", "infermedica-de": "Ja",
 	} {
 		got := r.do(t, diagnosis.withHeader(map[string]string{"Model": model}))
-		if got.status != 200 || !strings.Contains(got.body, fmt.Sprintf(`"label":%q`, yes)) {
-			t.Errorf("%q answered %d %s, expected the label %s", model, got.status, got.body, yes)
+		if got.status != 200 || !strings.Contains(got.body, fmt.Sprintf(`"label":%q`, label)) {
+			t.Errorf("%q answered %d %s, expected the label %s", model, got.status, got.body, label)
 		}
 	}
 }
@@ -336,10 +336,10 @@ func TestPreflightFollowsContract(t *testing.T) {
 	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 		for operation := range checked.Operations() {
 			_, path, _ := strings.Cut(operation, " ")
-			_, has := checked.Operations()[method+" "+path]
+			_, inContract := checked.Operations()[method+" "+path]
 			got := preflight(t, r, strings.ReplaceAll(path, "{id}", "s_1"), portal, method, "app-id")
-			if allowed := got.header.Get("Access-Control-Allow-Methods") == method; allowed != has {
-				t.Errorf("%s %s: allowed %v, in the contract %v", method, path, allowed, has)
+			if allowed := got.header.Get("Access-Control-Allow-Methods") == method; allowed != inContract {
+				t.Errorf("%s %s: allowed %v, in the contract %v", method, path, allowed, inContract)
 			} else if allowed {
 				callable++
 			}
@@ -353,17 +353,17 @@ func TestPreflightFollowsContract(t *testing.T) {
 func TestCORS(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
-	ask := func(origin, method, headers string) testResponse {
+	sendPreflight := func(origin, method, headers string) testResponse {
 		return preflight(t, r, "/v3/diagnosis", origin, method, headers)
 	}
 	const portal = "https://portal.example"
 	const headers = "app-id,app-key,authorization,content-type,dev-mode,instance-id,interview-id,interview-token,model"
-	if got := ask(portal, "POST", headers); got.header.Get("Access-Control-Allow-Origin") != "" {
+	if got := sendPreflight(portal, "POST", headers); got.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Error("an origin is allowed that is not configured")
 	}
 	allowed := portal
 	r.origin.Store(&allowed)
-	got := ask(portal, "POST", headers)
+	got := sendPreflight(portal, "POST", headers)
 	if got.status != 200 || got.header.Get("Access-Control-Allow-Origin") != portal ||
 		got.header.Get("Access-Control-Allow-Methods") != "POST" || got.header.Get("X-Request-Id") == "" {
 		t.Errorf("the preflight answered %d %v", got.status, got.header)
@@ -374,9 +374,9 @@ func TestCORS(t *testing.T) {
 		}
 	}
 	for what, refused := range map[string]testResponse{
-		"another origin": ask("https://evil.example", "POST", headers),
-		"another method": ask(portal, "DELETE", headers),
-		"another header": ask(portal, "POST", "x-secret"),
+		"another origin": sendPreflight("https://evil.example", "POST", headers),
+		"another method": sendPreflight(portal, "DELETE", headers),
+		"another header": sendPreflight(portal, "POST", "x-secret"),
 	} {
 		if refused.header.Get("Access-Control-Allow-Origin") != "" {
 			t.Errorf("%s is allowed: %v", what, refused.header)
@@ -500,11 +500,11 @@ func TestConnectionCloseWhileDraining(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
 	calls := []testCall{get("/v3/info"), get("/v3/nothing"), post("/v3/diagnosis", "x")}
-	for _, leaving := range []bool{false, true} {
-		r.draining.Store(leaving)
+	for _, draining := range []bool{false, true} {
+		r.draining.Store(draining)
 		for _, c := range calls {
-			if got := r.do(t, c); got.closes != leaving {
-				t.Errorf("%s: the connection closes: %v, while leaving: %v", c.path, got.closes, leaving)
+			if got := r.do(t, c); got.closes != draining {
+				t.Errorf("%s: the connection closes: %v, while leaving: %v", c.path, got.closes, draining)
 			}
 		}
 	}

@@ -89,11 +89,11 @@ func TestDiagnosisQuestion(t *testing.T) {
 			if (got["question"] != nil) != test.question {
 				t.Errorf("the question is %v", got["question"])
 			}
-			stop, said := got["should_stop"]
-			if !said {
+			stop, present := got["should_stop"]
+			if !present {
 				stop = unsaid
 			}
-			if _, known := test.shouldStop.(bool); known != said || !known && stop != unsaid {
+			if _, known := test.shouldStop.(bool); known != present || !known && stop != unsaid {
 				t.Errorf("should_stop is %v, expected %v", stop, test.shouldStop)
 			}
 		})

@@ -84,8 +84,8 @@ func New(o Options) http.Handler {
 }
 
 // allowLoopbackOnly rejects requests to non-loopback hosts if only is set.
-func allowLoopbackOnly(only bool) func(http.Handler) http.Handler {
-	if !only {
+func allowLoopbackOnly(enabled bool) func(http.Handler) http.Handler {
+	if !enabled {
 		return func(next http.Handler) http.Handler { return next }
 	}
 	return middleware.AllowLoopbackHosts(func(w http.ResponseWriter, _ *http.Request) {
@@ -105,13 +105,13 @@ func noStore(next http.Handler) http.Handler {
 // not available to other origins. Each has its own router because error formats differ.
 func routeByPath(guidance, assessment, reference, page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		under := func(prefix string) bool { return strings.HasPrefix(r.URL.Path, prefix) }
+		hasPrefix := func(prefix string) bool { return strings.HasPrefix(r.URL.Path, prefix) }
 		switch {
-		case under("/api/"), under("/.well-known/"):
+		case hasPrefix("/api/"), hasPrefix("/.well-known/"):
 			guidance.ServeHTTP(w, r)
-		case r.URL.Path == "/docs", under("/docs/"), under("/openapi/"):
+		case r.URL.Path == "/docs", hasPrefix("/docs/"), hasPrefix("/openapi/"):
 			reference.ServeHTTP(w, r)
-		case r.URL.Path == "/", r.URL.Path == "/survey", under("/survey/"):
+		case r.URL.Path == "/", r.URL.Path == "/survey", hasPrefix("/survey/"):
 			page.ServeHTTP(w, r)
 		default:
 			assessment.ServeHTTP(w, r)
@@ -120,13 +120,13 @@ func routeByPath(guidance, assessment, reference, page http.Handler) http.Handle
 }
 
 // newDocsRouter returns the router of the contracts and the reference page.
-func newDocsRouter(shown docs.Application) http.Handler {
+func newDocsRouter(application docs.Application) http.Handler {
 	router := chi.NewRouter()
 	router.NotFound(notFound)
 	router.MethodNotAllowed(middleware.MethodNotAllowed(router, methodNotAllowed, notFound))
 	router.Group(func(r chi.Router) {
 		r.Use(middleware.RecordEndpoint)
-		docs.Mount(r, shown)
+		docs.Mount(r, application)
 	})
 	return router
 }

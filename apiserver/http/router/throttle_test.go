@@ -17,11 +17,11 @@ func callAs(id, key, from string) testCall {
 }
 
 // guessKeys tries this many wrong keys of an application.
-func (r *testServer) guessKeys(t testing.TB, id string, times int) {
+func (s *testServer) guessKeys(t testing.TB, id string, times int) {
 	t.Helper()
-	r.failedKeys.Store(true)
+	s.failedKeys.Store(true)
 	for i := range times {
-		got := r.do(t, callAs(id, fmt.Sprint("guess-", i), ""))
+		got := s.do(t, callAs(id, fmt.Sprint("guess-", i), ""))
 		expectError(t, got, http.StatusForbidden, "App-Id or App-Key")
 	}
 }

@@ -19,17 +19,17 @@ func (u failOnRead) Read([]byte) (int, error) {
 }
 
 // sendUnreadBody sends a call with a body of a declared length, -1 for unknown.
-func (r *testServer) sendUnreadBody(t *testing.T, method, path string, length int64, header map[string]string) *httptest.ResponseRecorder {
+func (s *testServer) sendUnreadBody(t *testing.T, method, path string, length int64, header map[string]string) *httptest.ResponseRecorder {
 	t.Helper()
 	request := httptest.NewRequest(method, path, failOnRead{t})
 	request.ContentLength = length
-	all := r.header()
+	all := s.header()
 	maps.Copy(all, header)
 	for name, value := range all {
 		request.Header.Set(name, value)
 	}
 	recorder := httptest.NewRecorder()
-	r.handler.ServeHTTP(recorder, request)
+	s.handler.ServeHTTP(recorder, request)
 	return recorder
 }
 

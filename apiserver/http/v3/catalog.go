@@ -65,10 +65,10 @@ func splitList(parameter *string) []string {
 }
 
 // readKinds parses the types parameter. Defaults to otherwise.
-func readKinds(parameter *string, otherwise ...catalog.Kind) ([]catalog.Kind, error) {
+func readKinds(parameter *string, defaultKinds ...catalog.Kind) ([]catalog.Kind, error) {
 	words := splitList(parameter)
 	if words == nil {
-		return otherwise, nil
+		return defaultKinds, nil
 	}
 	kinds := make([]catalog.Kind, len(words))
 	for i, word := range words {

@@ -15,15 +15,15 @@ import (
 // Diagnose implements enginev3.StrictServerInterface.
 func (a *API) Diagnose(ctx context.Context, request enginev3.DiagnoseRequestObject) (enginev3.DiagnoseResponseObject, error) {
 	release, body := releaseFrom(ctx), request.Body
-	asked, end, err := a.acquireInterview(ctx, body)
+	interview, end, err := a.acquireInterview(ctx, body)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	found := a.engine.Assess(release, asked.patient, asked.options)
+	found := a.engine.Assess(release, interview.patient, interview.options)
 	diagnosis := encodeDiagnosis(release, &found)
 	if isTrue(body.IncludeConditionDetails) || body.Extras != nil && isTrue(body.Extras.IncludeConditionDetails) {
-		if err := a.addDetails(release, &found, &diagnosis, asked.options.ThreeLevels); err != nil {
+		if err := a.addDetails(release, &found, &diagnosis, interview.options.ThreeLevels); err != nil {
 			return nil, err
 		}
 	}
@@ -76,10 +76,10 @@ func encodeQuestion(r *model.Release, question *inference.Question) *enginev3.Qu
 			ID: r.ObservationID(observation), Name: assessment.ItemName(r, observation), Choices: choices,
 		}
 	}
-	written := &enginev3.Question{Type: enginev3.QuestionType(assessment.QuestionTypeFor(question)), Text: question.Text, Items: items}
+	encoded := &enginev3.Question{Type: enginev3.QuestionType(assessment.QuestionTypeFor(question)), Text: question.Text, Items: items}
 	if question.Type == inference.Duration {
 		id := r.ObservationID(question.Symptom)
-		written.EvidenceID = &id
+		encoded.EvidenceID = &id
 	}
-	return written
+	return encoded
 }

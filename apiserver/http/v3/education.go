@@ -69,19 +69,19 @@ func readSections(parameter *string) ([]model.SectionName, error) {
 	return names, nil
 }
 
-func encodeArticle(r *model.Release, article *model.Article, only []model.SectionName) enginev3.Article {
-	written := enginev3.Article{Title: encodeNode(r, article.Title), Sections: []enginev3.ArticleSection{}}
+func encodeArticle(r *model.Release, article *model.Article, names []model.SectionName) enginev3.Article {
+	encoded := enginev3.Article{Title: encodeNode(r, article.Title), Sections: []enginev3.ArticleSection{}}
 	for _, section := range model.Slice(r.ArticleSections, article.Sections) {
-		if only != nil && !slices.Contains(only, section.Name) {
+		if names != nil && !slices.Contains(names, section.Name) {
 			continue
 		}
-		written.Sections = append(written.Sections, enginev3.ArticleSection{
+		encoded.Sections = append(encoded.Sections, enginev3.ArticleSection{
 			Name:    enginev3.SectionName(section.Name.String()),
 			Title:   encodeNode(r, section.Title),
 			Content: encodeNodes(r, section.Content),
 		})
 	}
-	return written
+	return encoded
 }
 
 func encodeNode(r *model.Release, i uint32) enginev3.ArticleNode {

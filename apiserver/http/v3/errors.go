@@ -77,7 +77,7 @@ func badRequest(format string, arguments ...any) error {
 
 // handleError responds with errors that the client can act on, and logs the others.
 func (a *API) handleError(w http.ResponseWriter, r *http.Request, err error) {
-	if answered, ok := w.(chimiddleware.WrapResponseWriter); ok && answered.Status() != 0 {
+	if wrapped, ok := w.(chimiddleware.WrapResponseWriter); ok && wrapped.Status() != 0 {
 		return // the client disconnected while the response was written
 	}
 	if errors.Is(err, limiter.ErrBusy) {
@@ -85,8 +85,8 @@ func (a *API) handleError(w http.ResponseWriter, r *http.Request, err error) {
 		WriteError(w, http.StatusServiceUnavailable, "too many concurrent assessments; retry later")
 		return
 	}
-	if told := toRequestError(err); told != nil {
-		WriteError(w, told.status, told.message)
+	if requestErr := toRequestError(err); requestErr != nil {
+		WriteError(w, requestErr.status, requestErr.message)
 		return
 	}
 	id := middleware.RequestInfoFrom(r.Context()).RequestID
@@ -99,18 +99,18 @@ func (a *API) handleError(w http.ResponseWriter, r *http.Request, err error) {
 // cause it.
 func toRequestError(err error) *requestError {
 	var (
-		request    *requestError
-		field      *assessment.FieldError
-		unknownID  *catalog.UnknownIDError
-		evidence   *inference.EvidenceError
-		tooLong    *enginev3.EvidenceLengthError
-		tooMuch    *inference.TooMuchEvidenceError
-		missing    *enginev3.RequiredParamError
-		noHeader   *enginev3.RequiredHeaderError
-		format     *enginev3.InvalidParamFormatError
-		tooMany    *enginev3.TooManyValuesForParamError
-		misfit     *jsonv2.SemanticError
-		badMessage string
+		request     *requestError
+		field       *assessment.FieldError
+		unknownID   *catalog.UnknownIDError
+		evidence    *inference.EvidenceError
+		tooLong     *enginev3.EvidenceLengthError
+		tooMuch     *inference.TooMuchEvidenceError
+		missing     *enginev3.RequiredParamError
+		noHeader    *enginev3.RequiredHeaderError
+		format      *enginev3.InvalidParamFormatError
+		tooMany     *enginev3.TooManyValuesForParamError
+		semanticErr *jsonv2.SemanticError
+		badMessage  string
 	)
 	switch {
 	case errors.As(err, &request):
@@ -133,8 +133,8 @@ func toRequestError(err error) *requestError {
 		badMessage = fmt.Sprintf("%s: expected %s", format.ParamName, expectedValue(format.ParamName))
 	case errors.As(err, &tooMany):
 		badMessage = fmt.Sprintf("%s: expected one value, got %d", tooMany.ParamName, tooMany.Count)
-	case errors.As(err, &misfit):
-		badMessage = describeSemanticError("", misfit)
+	case errors.As(err, &semanticErr):
+		badMessage = describeSemanticError("", semanticErr)
 	default:
 		return nil
 	}

@@ -56,11 +56,11 @@ func readDuration(name string, raw json.RawMessage) (duration time.Duration, unk
 	if string(raw) == "null" {
 		return 0, true, nil
 	}
-	var given enginev3.Duration
-	var misfit *jsonv2.SemanticError
-	if err := jsonv2.Unmarshal(raw, &given); errors.As(err, &misfit) {
-		return 0, false, badRequest("%s", describeSemanticError(name, misfit))
+	var parsed enginev3.Duration
+	var semanticErr *jsonv2.SemanticError
+	if err := jsonv2.Unmarshal(raw, &parsed); errors.As(err, &semanticErr) {
+		return 0, false, badRequest("%s", describeSemanticError(name, semanticErr))
 	}
-	duration, err = assessment.ParseDuration(name, given.Value, string(given.Unit))
+	duration, err = assessment.ParseDuration(name, parsed.Value, string(parsed.Unit))
 	return duration, false, err
 }

@@ -13,7 +13,7 @@ import (
 // Explain implements enginev3.StrictServerInterface.
 func (a *API) Explain(ctx context.Context, request enginev3.ExplainRequestObject) (enginev3.ExplainResponseObject, error) {
 	release, body := releaseFrom(ctx), request.Body
-	asked, end, err := a.acquireInterview(ctx, &enginev3.Interview{Sex: body.Sex, Age: body.Age, Evidence: body.Evidence, Extras: body.Extras})
+	interview, end, err := a.acquireInterview(ctx, &enginev3.Interview{Sex: body.Sex, Age: body.Age, Evidence: body.Evidence, Extras: body.Extras})
 	if err != nil {
 		return nil, err
 	}
@@ -22,11 +22,11 @@ func (a *API) Explain(ctx context.Context, request enginev3.ExplainRequestObject
 	if !ok {
 		return nil, assessment.NotSupported("target", body.Target, "the id of a condition of the ranking, such as c_49")
 	}
-	if bearing := inference.RelevantEvidenceCount(release, asked.evidence, target); bearing > inference.MaxExplainedEvidence {
+	if relevant := inference.RelevantEvidenceCount(release, interview.evidence, target); relevant > inference.MaxExplainedEvidence {
 		return nil, badRequest("evidence: expected at most %d items that are present or relevant to %s, got %d",
-			inference.MaxExplainedEvidence, body.Target, bearing)
+			inference.MaxExplainedEvidence, body.Target, relevant)
 	}
-	explanation, ok := a.engine.Explain(release, asked.patient, asked.options, target)
+	explanation, ok := a.engine.Explain(release, interview.patient, interview.options, target)
 	if !ok {
 		return nil, badRequest("target: %s is not in the ranking that /diagnosis returns for this evidence", body.Target)
 	}
@@ -40,12 +40,12 @@ func (a *API) Explain(ctx context.Context, request enginev3.ExplainRequestObject
 // Rationale implements enginev3.StrictServerInterface.
 func (a *API) Rationale(ctx context.Context, request enginev3.RationaleRequestObject) (enginev3.RationaleResponseObject, error) {
 	release := releaseFrom(ctx)
-	asked, end, err := a.acquireInterview(ctx, request.Body)
+	interview, end, err := a.acquireInterview(ctx, request.Body)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	rationale, ok := a.engine.Rationale(release, asked.patient, asked.options)
+	rationale, ok := a.engine.Rationale(release, interview.patient, interview.options)
 	if !ok {
 		return nil, badRequest("evidence: /diagnosis asks no question for this evidence, so there is nothing to explain")
 	}

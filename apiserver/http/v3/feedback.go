@@ -41,9 +41,9 @@ func (a *API) SendFeedback(ctx context.Context, request enginev3.SendFeedbackReq
 		return enginev3.SendFeedback200JSONResponse{}, nil
 	}
 	interview.Application, interview.ID, interview.ReceivedAt = middleware.RequestInfoFrom(ctx).Application, request.Params.InterviewID, a.now()
-	limited, cancel := context.WithTimeout(ctx, feedbackTimeout)
+	timeoutCtx, cancel := context.WithTimeout(ctx, feedbackTimeout)
 	defer cancel()
-	if err := a.feedback.PutFeedback(limited, interview); err != nil {
+	if err := a.feedback.PutFeedback(timeoutCtx, interview); err != nil {
 		if ctx.Err() == nil { // otherwise the caller has disconnected
 			a.log.LogAttrs(ctx, slog.LevelError, "failed to store feedback",
 				slog.String("requestId", middleware.RequestInfoFrom(ctx).RequestID), slog.Any("error", err))
@@ -58,18 +58,18 @@ func (a *API) SendFeedback(ctx context.Context, request enginev3.SendFeedbackReq
 
 // readFeedback parses the two intents. Its errors are meant for the client.
 func readFeedback(body json.RawMessage) (feedback.InterviewFeedback, error) {
-	var given struct {
+	var decoded struct {
 		Before *feedback.Intent `json:"patient_intent_before"`
 		After  *feedback.Intent `json:"patient_intent_after"`
 	}
-	var misfit *jsonv2.SemanticError
-	if err := jsonv2.Unmarshal(body, &given); errors.As(err, &misfit) {
-		return feedback.InterviewFeedback{}, errors.New(describeSemanticError("", misfit))
+	var semanticErr *jsonv2.SemanticError
+	if err := jsonv2.Unmarshal(body, &decoded); errors.As(err, &semanticErr) {
+		return feedback.InterviewFeedback{}, errors.New(describeSemanticError("", semanticErr))
 	}
 	for _, intent := range []struct {
 		field string
 		value *feedback.Intent
-	}{{"patient_intent_before", given.Before}, {"patient_intent_after", given.After}} {
+	}{{"patient_intent_before", decoded.Before}, {"patient_intent_after", decoded.After}} {
 		if intent.value == nil {
 			return feedback.InterviewFeedback{}, errors.New(intent.field + ": missing, expected an object with a type")
 		}
@@ -77,5 +77,5 @@ func readFeedback(body json.RawMessage) (feedback.InterviewFeedback, error) {
 			return feedback.InterviewFeedback{}, err
 		}
 	}
-	return feedback.InterviewFeedback{Before: *given.Before, After: *given.After}, nil
+	return feedback.InterviewFeedback{Before: *decoded.Before, After: *decoded.After}, nil
 }

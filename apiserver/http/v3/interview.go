@@ -20,13 +20,13 @@ type interview struct {
 
 // acquireInterview resolves a body against the release of the call and waits for a slot to
 // assess it. The caller must call end.
-func (a *API) acquireInterview(ctx context.Context, body *enginev3.Interview) (asked interview, end func(), err error) {
-	asked, err = readInterview(releaseFrom(ctx), body)
+func (a *API) acquireInterview(ctx context.Context, body *enginev3.Interview) (interview interview, end func(), err error) {
+	interview, err = readInterview(releaseFrom(ctx), body)
 	if err != nil {
-		return asked, nil, err
+		return interview, nil, err
 	}
-	lane := a.limiter.Assessments(asked.patient.FindingCount())
-	return asked, lane.Release, lane.Acquire(ctx)
+	slot := a.limiter.Assessments(interview.patient.FindingCount())
+	return interview, slot.Release, slot.Acquire(ctx)
 }
 
 // readInterview resolves a body against a release. Its errors are meant for the client.

@@ -45,9 +45,9 @@ func (a *API) GetSymptom(ctx context.Context, request enginev3.GetSymptomRequest
 	if !ok || release.Observations[symptom].Kind != model.Symptom {
 		return nil, notFound("symptom", request.ID)
 	}
-	answer := encodeSymptom(release, symptom, months)
-	answer.ID = request.ID // respond to an alias with the alias as ID
-	return enginev3.GetSymptom200JSONResponse(answer), nil
+	response := encodeSymptom(release, symptom, months)
+	response.ID = request.ID // respond to an alias with the alias as ID
+	return enginev3.GetSymptom200JSONResponse(response), nil
 }
 
 // ListRiskFactors implements enginev3.StrictServerInterface.
@@ -75,13 +75,13 @@ func (a *API) GetRiskFactor(ctx context.Context, request enginev3.GetRiskFactorR
 	if !ok || release.Observations[factor].Kind != model.RiskFactor {
 		return nil, notFound("risk factor", request.ID)
 	}
-	answer := encodeRiskFactor(release, factor)
-	answer.ID = request.ID // respond to an alias with the alias as ID
-	return enginev3.GetRiskFactor200JSONResponse(answer), nil
+	response := encodeRiskFactor(release, factor)
+	response.ID = request.ID // respond to an alias with the alias as ID
+	return enginev3.GetRiskFactor200JSONResponse(response), nil
 }
 
-func notFound(what, id string) error {
-	return &requestError{http.StatusNotFound, fmt.Sprintf("no %s has the id %s", what, assessment.Quote(id))}
+func notFound(kind, id string) error {
+	return &requestError{http.StatusNotFound, fmt.Sprintf("no %s has the id %s", kind, assessment.Quote(id))}
 }
 
 func encodeSymptom(r *model.Release, i model.ObservationIndex, months int) enginev3.Symptom {
@@ -120,8 +120,8 @@ func encodeSeriousness(seriousness model.Seriousness) *enginev3.Seriousness {
 	if seriousness == model.NotSerious {
 		return nil
 	}
-	word := enginev3.Seriousness(seriousness.String())
-	return &word
+	encoded := enginev3.Seriousness(seriousness.String())
+	return &encoded
 }
 
 func encodeRiskFactor(r *model.Release, i model.ObservationIndex) enginev3.RiskFactor {

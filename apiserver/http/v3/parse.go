@@ -105,7 +105,7 @@ func encodeParsed(r *model.Release, result *nlp.Result, withTokens bool) enginev
 
 func encodeMention(r *model.Release, mention *nlp.Mention, withTokens bool) enginev3.Mention {
 	o := &r.Observations[mention.Observation]
-	written := enginev3.Mention{
+	encoded := enginev3.Mention{
 		ID:         r.ObservationID(mention.Observation),
 		Name:       r.Text(o.Name),
 		CommonName: r.Text(o.CommonName),
@@ -114,13 +114,13 @@ func encodeMention(r *model.Release, mention *nlp.Mention, withTokens bool) engi
 		Type:       enginev3.ObservationTypeSymptom,
 	}
 	if mention.Absent {
-		written.ChoiceID = enginev3.MentionChoiceIDAbsent
+		encoded.ChoiceID = enginev3.MentionChoiceIDAbsent
 	}
 	if o.Kind == model.RiskFactor {
-		written.Type = enginev3.ObservationTypeRiskFactor
+		encoded.Type = enginev3.ObservationTypeRiskFactor
 	}
 	if withTokens {
-		written.Positions, written.HeadPosition = mention.Positions, &mention.Head
+		encoded.Positions, encoded.HeadPosition = mention.Positions, &mention.Head
 	}
-	return written
+	return encoded
 }

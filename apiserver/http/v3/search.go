@@ -51,13 +51,13 @@ func readSearchQuery(parameters *enginev3.SearchParams) (query search.Query, err
 }
 
 // readOptionalSex parses the sex parameter and returns nil if it is unset.
-func readOptionalSex(word *enginev3.Sex) (*model.Sex, error) {
-	if word == nil || *word == "" {
+func readOptionalSex(text *enginev3.Sex) (*model.Sex, error) {
+	if text == nil || *text == "" {
 		return nil, nil
 	}
-	sex, err := model.ParseSex(string(*word))
+	sex, err := model.ParseSex(string(*text))
 	if err != nil {
-		return nil, assessment.NotSupported("sex", string(*word), "female or male")
+		return nil, assessment.NotSupported("sex", string(*text), "female or male")
 	}
 	return &sex, nil
 }

@@ -15,8 +15,8 @@ import (
 
 // describeSemanticError names the invalid field and the expected value. The JSON is the
 // value of the field within, or the whole body if within is empty.
-func describeSemanticError(within string, err *jsonv2.SemanticError) string {
-	field := within + formatFieldPath(err.JSONPointer)
+func describeSemanticError(parent string, err *jsonv2.SemanticError) string {
+	field := parent + formatFieldPath(err.JSONPointer)
 	if field = strings.TrimPrefix(field, "."); field == "" {
 		field = "the body"
 	}
@@ -24,9 +24,9 @@ func describeSemanticError(within string, err *jsonv2.SemanticError) string {
 }
 
 // formatFieldPath formats a JSON pointer as a field path such as .evidence[1].id.
-func formatFieldPath(place jsontext.Pointer) string {
+func formatFieldPath(pointer jsontext.Pointer) string {
 	var field strings.Builder
-	for token := range place.Tokens() {
+	for token := range pointer.Tokens() {
 		if _, err := strconv.ParseUint(token, 10, 64); err == nil {
 			field.WriteString("[" + token + "]")
 		} else {
@@ -36,11 +36,11 @@ func formatFieldPath(place jsontext.Pointer) string {
 	return field.String()
 }
 
-func describeExpectedType(of reflect.Type) string {
-	if of.Kind() == reflect.Pointer {
-		of = of.Elem()
+func describeExpectedType(expectedType reflect.Type) string {
+	if expectedType.Kind() == reflect.Pointer {
+		expectedType = expectedType.Elem()
 	}
-	switch of.Kind() {
+	switch expectedType.Kind() {
 	case reflect.String:
 		return "a string"
 	case reflect.Bool:

@@ -16,7 +16,7 @@ import (
 // RecommendSpecialist implements enginev3.StrictServerInterface.
 func (a *API) RecommendSpecialist(ctx context.Context, request enginev3.RecommendSpecialistRequestObject) (enginev3.RecommendSpecialistResponseObject, error) {
 	release := releaseFrom(ctx)
-	asked, end, err := a.acquireInterview(ctx, request.Body)
+	interview, end, err := a.acquireInterview(ctx, request.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func (a *API) RecommendSpecialist(ctx context.Context, request enginev3.Recommen
 	if err != nil {
 		return nil, err
 	}
-	recommendation, ok := a.engine.Recommend(release, asked.patient, asked.options, mapping)
+	recommendation, ok := a.engine.Recommend(release, interview.patient, interview.options, mapping)
 	if !ok {
 		return enginev3.RecommendSpecialist200JSONResponse{}, nil
 	}
@@ -44,15 +44,15 @@ func readSpecialistMapping(r *model.Release, extras *enginev3.InterviewExtras) (
 	// Sorted, so that with several errors the same one is always reported.
 	for _, from := range slices.Sorted(maps.Keys(*extras.SpecialistMapping)) {
 		to := (*extras.SpecialistMapping)[from]
-		replaced, ok := catalog.SpecialistByID(r, from)
+		fromIndex, ok := catalog.SpecialistByID(r, from)
 		if !ok {
 			return nil, assessment.NotSupported("extras.specialist_mapping", from, expected)
 		}
-		replacing, ok := catalog.SpecialistByID(r, to)
+		toIndex, ok := catalog.SpecialistByID(r, to)
 		if !ok {
 			return nil, assessment.NotSupported("extras.specialist_mapping."+from, to, expected)
 		}
-		mapping[r.Specialists[replaced].Number] = r.Specialists[replacing].Number
+		mapping[r.Specialists[fromIndex].Number] = r.Specialists[toIndex].Number
 	}
 	return mapping, nil
 }

@@ -30,17 +30,17 @@ func (a *API) RedFlags(ctx context.Context, request enginev3.RedFlagsRequestObje
 }
 
 func (a *API) suggest(ctx context.Context, body *enginev3.Interview, method inference.SuggestMethod, maxResults *int) ([]enginev3.ObservationName, error) {
-	most, err := readMaxResults(maxResults)
+	limit, err := readMaxResults(maxResults)
 	if err != nil {
 		return nil, err
 	}
 	release := releaseFrom(ctx)
-	asked, end, err := a.acquireInterview(ctx, body)
+	interview, end, err := a.acquireInterview(ctx, body)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	return encodeObservationNames(release, a.engine.Suggest(release, asked.patient, asked.options, method, most)), nil
+	return encodeObservationNames(release, a.engine.Suggest(release, interview.patient, interview.options, method, limit)), nil
 }
 
 var suggestMethods = map[enginev3.SuggestMethod]inference.SuggestMethod{
@@ -62,12 +62,12 @@ func readSuggestMethod(word *enginev3.SuggestMethod) (method inference.SuggestMe
 
 // readMaxResults parses the max_results parameter.
 func readMaxResults(parameter *int) (int, error) {
-	const lowest, highest, otherwise = 1, 100, 8
+	const minValue, maxValue, defaultValue = 1, 100, 8
 	switch {
 	case parameter == nil:
-		return otherwise, nil
-	case *parameter < lowest || *parameter > highest:
-		return 0, badRequest("max_results: expected a whole number from %d to %d, got %d", lowest, highest, *parameter)
+		return defaultValue, nil
+	case *parameter < minValue || *parameter > maxValue:
+		return 0, badRequest("max_results: expected a whole number from %d to %d, got %d", minValue, maxValue, *parameter)
 	}
 	return *parameter, nil
 }

@@ -14,27 +14,27 @@ import (
 // Triage implements enginev3.StrictServerInterface.
 func (a *API) Triage(ctx context.Context, request enginev3.TriageRequestObject) (enginev3.TriageResponseObject, error) {
 	release := releaseFrom(ctx)
-	asked, end, err := a.acquireInterview(ctx, request.Body)
+	interview, end, err := a.acquireInterview(ctx, request.Body)
 	if err != nil {
 		return nil, err
 	}
 	defer end()
-	triage := a.engine.Triage(release, asked.patient, asked.options)
-	return enginev3.Triage200JSONResponse(encodeTriage(release, &triage, asked.options.ThreeLevels)), nil
+	triage := a.engine.Triage(release, interview.patient, interview.options)
+	return enginev3.Triage200JSONResponse(encodeTriage(release, &triage, interview.options.ThreeLevels)), nil
 }
 
 func encodeTriage(r *model.Release, triage *inference.Triage, threeLevels bool) enginev3.Triage {
 	described := assessment.DescribeTriage(r, triage)
-	answer := enginev3.Triage{
+	encoded := enginev3.Triage{
 		TriageLevel: enginev3.TriageLevel(described.Level),
 		RootCause:   enginev3.RootCause(described.RootCause),
 		Serious:     make([]enginev3.SeriousObservation, len(described.Serious)),
 	}
 	if !threeLevels {
-		answer.TeleconsultationApplicable = &triage.TeleconsultationApplicable
+		encoded.TeleconsultationApplicable = &triage.TeleconsultationApplicable
 	}
 	for i, serious := range described.Serious {
-		answer.Serious[i] = enginev3.SeriousObservation{
+		encoded.Serious[i] = enginev3.SeriousObservation{
 			ID:          serious.ID,
 			Name:        serious.Name.Name,
 			CommonName:  serious.CommonName,
@@ -42,5 +42,5 @@ func encodeTriage(r *model.Release, triage *inference.Triage, threeLevels bool) 
 			IsEmergency: serious.IsEmergency, //nolint:staticcheck // deprecated for clients, which get it still
 		}
 	}
-	return answer
+	return encoded
 }
