@@ -75,11 +75,11 @@ func extractURLs(t *testing.T, page []byte) (addresses []string) {
 			case attribute.Key == "src" || attribute.Key == "href":
 				addresses = append(addresses, attribute.Val)
 			case strings.HasPrefix(attribute.Key, "on") || attribute.Key == "style":
-				t.Errorf("<%s %s=%q> is inside of the page, which its policy forbids", node.Data, attribute.Key, attribute.Val)
+				t.Errorf("attribute in <%s %s=%q> violates the page's policy", node.Data, attribute.Key, attribute.Val)
 			}
 		}
 		if (node.Data == "script" || node.Data == "style") && node.FirstChild != nil && node.Type == html.ElementNode {
-			t.Errorf("<%s> has content inside of the page, which its policy forbids", node.Data)
+			t.Errorf("inline content of <%s> violates the page's policy", node.Data)
 		}
 	}
 	return addresses
@@ -110,7 +110,7 @@ func TestPageLoadsNothingExternal(t *testing.T) {
 	for _, sheet := range []string{"/docs/page.css", "/docs/swagger-ui.css"} {
 		_, css := get(t, server, http.MethodGet, server.URL+sheet)
 		if bytes.Contains(css, []byte("@import")) {
-			t.Errorf("%s imports another sheet", sheet)
+			t.Errorf("%s imports another style sheet", sheet)
 		}
 		for _, match := range cssURL.FindAllSubmatch(css, -1) {
 			if address := string(match[1]); !strings.HasPrefix(address, "data:") {
@@ -126,7 +126,7 @@ func TestPageLoadsNothingExternal(t *testing.T) {
 	for _, address := range named {
 		target, err := base.Parse(address)
 		if err != nil || target.Host != base.Host || target.Scheme != base.Scheme {
-			t.Errorf("the page names %q: %v", address, err)
+			t.Errorf("parsing URL %q of the page: %v", address, err)
 			continue
 		}
 		if calledOperations[target.Path] {
@@ -134,13 +134,13 @@ func TestPageLoadsNothingExternal(t *testing.T) {
 		}
 		response, body := get(t, server, http.MethodGet, target.String())
 		if response.StatusCode != http.StatusOK || len(body) == 0 {
-			t.Errorf("%s answered %d with %d bytes", target, response.StatusCode, len(body))
+			t.Errorf("%s: got status %d with %d bytes", target, response.StatusCode, len(body))
 		}
 		wanted[target.Path] = true
 	}
 	for path, seen := range wanted {
 		if !seen {
-			t.Errorf("the page does not name %s", path)
+			t.Errorf("page does not refer to %s", path)
 		}
 	}
 }
@@ -213,19 +213,19 @@ func TestETags(t *testing.T) {
 			response, body := get(t, server, http.MethodGet, server.URL+path, "Accept-Encoding", encoding)
 			tag := response.Header.Get("ETag")
 			if tag == "" || tag[0] != '"' {
-				t.Errorf("%s has the tag %s", path, tag)
+				t.Errorf("%s: got ETag %s", path, tag)
 			}
 			if other, exists := tags[tag]; exists && other != path {
-				t.Errorf("%s and %s have the same tag", path, other)
+				t.Errorf("%s and %s have the same ETag", path, other)
 			}
 			tags[tag] = path
 			same, sameBody := get(t, server, http.MethodGet, server.URL+path, "Accept-Encoding", encoding, "If-None-Match", tag)
 			if same.StatusCode != http.StatusNotModified || len(sameBody) != 0 {
-				t.Errorf("%s: asked again, answered %d with %d bytes", path, same.StatusCode, len(sameBody))
+				t.Errorf("%s: with a current ETag, answered %d with %d bytes", path, same.StatusCode, len(sameBody))
 			}
 			changed, changedBody := get(t, server, http.MethodGet, server.URL+path, "Accept-Encoding", encoding, "If-None-Match", `"older"`)
 			if changed.StatusCode != http.StatusOK || !bytes.Equal(changedBody, body) {
-				t.Errorf("%s: asked with another tag, answered %d with %d bytes", path, changed.StatusCode, len(changedBody))
+				t.Errorf("%s: with another ETag, answered %d with %d bytes", path, changed.StatusCode, len(changedBody))
 			}
 			head, headBody := get(t, server, http.MethodHead, server.URL+path, "Accept-Encoding", encoding)
 			if head.StatusCode != http.StatusOK || len(headBody) != 0 || head.Header.Get("ETag") != tag {
@@ -274,6 +274,6 @@ func TestTrailingSlashRedirects(t *testing.T) {
 	server := startSite(t)
 	response, _ := get(t, server, http.MethodGet, server.URL+"/docs/")
 	if target := response.Header.Get("Location"); response.StatusCode != http.StatusPermanentRedirect || target != "../docs" {
-		t.Errorf("answered %d, %s", response.StatusCode, target)
+		t.Errorf("got status %d, %s", response.StatusCode, target)
 	}
 }

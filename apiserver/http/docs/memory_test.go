@@ -46,7 +46,7 @@ func TestAssetsUseLittleMemory(t *testing.T) {
 			fetch()
 			runtime.ReadMemStats(&after)
 			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 16<<10 || length < 64<<10 {
-				t.Errorf("%s with the encoding %q: %d bytes took %d of memory, expected at most 16 KiB", path, encoding, length, allocated)
+				t.Errorf("%s with the encoding %q: serving %d bytes allocated %d bytes, want at most 16 KiB", path, encoding, length, allocated)
 			}
 		}
 	}

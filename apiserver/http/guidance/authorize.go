@@ -83,7 +83,7 @@ func unescapeID(id string) string {
 func (h handlers) authenticateToken(w http.ResponseWriter, r *http.Request) (ctx context.Context, principal identity.Principal, ok bool) {
 	token, ok := bearerToken(r)
 	if !ok {
-		unauthorized(w, "the header Authorization: Bearer <access token> is missing; get one from POST /api/auth/token")
+		unauthorized(w, "missing Authorization header: expected Bearer <access token>; request a token from POST /api/auth/token")
 		return nil, principal, false
 	}
 	principal, err := h.TokenIssuer.VerifyAccessToken(token)

@@ -124,7 +124,7 @@ func (c usersClient) timedSend(method, path, body string) error {
 	}
 	text, err := io.ReadAll(response.Body)
 	if response.StatusCode >= http.StatusBadRequest {
-		return fmt.Errorf("%s %s answered %d %s", method, path, response.StatusCode, text)
+		return fmt.Errorf("%s %s: got status %d %s", method, path, response.StatusCode, text)
 	}
 	_ = response.Body.Close()
 	return err

@@ -199,7 +199,7 @@ func (h handlers) handleError(w http.ResponseWriter, r *http.Request, err error)
 	case errors.As(err, &throttled):
 		tooManyAttempts(w, r, time.Duration(throttled))
 	case errors.Is(err, record.ErrNotFound):
-		writeError(w, http.StatusNotFound, "no resource has this id")
+		writeError(w, http.StatusNotFound, "resource not found")
 	case errors.As(err, &existsErr):
 		writeError(w, http.StatusConflict, existsErr.Error())
 	case errors.As(err, &storageErr) && !errors.Is(err, encryption.ErrDecrypt) && !errors.Is(err, service.ErrFlow):

@@ -27,12 +27,12 @@ func TestInternalErrors(t *testing.T) {
 		h := handlers{Options{Log: slog.New(slog.NewTextHandler(&log, nil))}}
 		request := httptest.NewRequest(method, path, nil)
 		recorder := httptest.NewRecorder()
-		h.internalError(recorder, request, errors.New("the disk is gone"))
+		h.internalError(recorder, request, errors.New("disk failure"))
 		if err := contract.ValidateResponse(request, recorder.Code, recorder.Header(), recorder.Body.Bytes()); recorder.Code != 500 || err != nil {
-			t.Errorf("%s: answered %d %s: %v", path, recorder.Code, recorder.Body, err)
+			t.Errorf("%s: got status %d %s: %v", path, recorder.Code, recorder.Body, err)
 		}
-		if strings.Contains(recorder.Body.String(), "the disk is gone") || strings.Count(log.String(), "the disk is gone") != 1 {
-			t.Errorf("%s: answered %s and logged %s", path, recorder.Body, &log)
+		if strings.Contains(recorder.Body.String(), "disk failure") || strings.Count(log.String(), "disk failure") != 1 {
+			t.Errorf("%s: got response %s and log %s", path, recorder.Body, &log)
 		}
 	}
 }

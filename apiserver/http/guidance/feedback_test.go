@@ -61,7 +61,7 @@ func TestInterviewFeedback(t *testing.T) {
 	}
 	response, text := r.call("GET", feedbackPath, "", "Authorization", "Bearer "+r.token("kiosk", "kiosk/key+=", "survey:read"))
 	if response.StatusCode != http.StatusOK {
-		t.Fatalf("answered %d: %s", response.StatusCode, text)
+		t.Fatalf("got status %d: %s", response.StatusCode, text)
 	}
 	only := r.baseURL + feedbackPath + "?cursor=0&limit=10"
 	want := map[string]any{
@@ -97,7 +97,7 @@ func TestInterviewFeedbackPagination(t *testing.T) {
 		t.Helper()
 		response, text := r.call("GET", strings.TrimPrefix(address, r.baseURL), "", "Authorization", bearer)
 		if response.StatusCode != http.StatusOK {
-			t.Fatalf("%s answered %d: %s", address, response.StatusCode, text)
+			t.Fatalf("%s: got status %d: %s", address, response.StatusCode, text)
 		}
 		return decode[feedbackPage](t, text)
 	}
@@ -123,12 +123,12 @@ func TestInterviewFeedbackPagination(t *testing.T) {
 			}
 			next := read(*current.Next)
 			if next.Prev == nil || *next.Prev != current.Self {
-				t.Errorf("%q: the page before page %d is %v", query, number+1, next.Prev)
+				t.Errorf("%q: got link %[3]v to the page before page %[2]d", query, number+1, next.Prev)
 			}
 			current = next
 		}
 		if len(seen) != interviews || seen[0] != "interview 0" || seen[interviews-1] != fmt.Sprint("interview ", interviews-1) {
-			t.Errorf("%q: saw %v", query, seen)
+			t.Errorf("%q: got interviews %v", query, seen)
 		}
 	}
 }
@@ -147,7 +147,7 @@ func TestLinksUseRequestHost(t *testing.T) {
 		handler.ServeHTTP(recorder, request)
 		want := "https://" + host + feedbackPath + "?cursor=0&limit=10"
 		if self := decode[feedbackPage](t, recorder.Body.String()).Self; self != want {
-			t.Errorf("the link is %s, want %s", self, want)
+			t.Errorf("got link %s, want %s", self, want)
 		}
 	}
 }
@@ -183,7 +183,7 @@ func TestInterviewFeedbackValidation(t *testing.T) {
 			fields = append(fields, fieldErr.Field+": "+fieldErr.Message)
 		}
 		if got := strings.Join(fields, "; "); response.StatusCode != http.StatusUnprocessableEntity || got != want {
-			t.Errorf("%s: answered %d, %s; want %s", query, response.StatusCode, got, want)
+			t.Errorf("%s: got status %d, %s; want %s", query, response.StatusCode, got, want)
 		}
 	}
 }
@@ -196,13 +196,13 @@ func TestInterviewFeedbackAuthorization(t *testing.T) {
 		status int
 		want   string
 	}{
-		"no token":      {nil, 401, "is missing"},
-		"rubbish":       {[]string{"Authorization", "Bearer hunter2"}, 401, "is not a JWT"},
+		"no token":      {nil, 401, "missing Authorization header"},
+		"garbage":       {[]string{"Authorization", "Bearer hunter2"}, 401, "not a JWT"},
 		"without scope": {[]string{"Authorization", "Bearer " + r.token("portal", "portal-key", "config:read survey:write")}, 403, "survey:read"},
 	} {
 		response, text := r.call("GET", feedbackPath+"?limit=0", "", test.header...)
 		if response.StatusCode != test.status || !strings.Contains(text, test.want) || strings.Contains(text, "hunter2") {
-			t.Errorf("%s: answered %d: %s", name, response.StatusCode, text)
+			t.Errorf("%s: got status %d: %s", name, response.StatusCode, text)
 		}
 	}
 }
@@ -213,13 +213,13 @@ func (s failingStore) ListFeedback(context.Context, int64, int64) ([]feedback.In
 
 func TestInterviewFeedbackStorageDown(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, func(o *guidance.Options) { o.Feedback = failingStore{errors.New("the disk is gone")} })
+	r := newFixture(t, func(o *guidance.Options) { o.Feedback = failingStore{errors.New("disk failure")} })
 	response, text := r.call("GET", feedbackPath, "", "Authorization", "Bearer "+r.token("portal", "portal-key", ""), "X-Request-Id", "lost-8")
 	if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") != "5" || strings.Contains(text, "disk") {
-		t.Errorf("answered %d, Retry-After %q: %s", response.StatusCode, response.Header.Get("Retry-After"), text)
+		t.Errorf("got status %d, Retry-After %q: %s", response.StatusCode, response.Header.Get("Retry-After"), text)
 	}
-	if log := r.log.String(); strings.Count(log, "the disk is gone") != 1 || !strings.Contains(log, "requestId=lost-8") {
-		t.Errorf("the log says %q, want the cause once", log)
+	if log := r.log.String(); strings.Count(log, "disk failure") != 1 || !strings.Contains(log, "requestId=lost-8") {
+		t.Errorf("got log %q, want the cause once", log)
 	}
 }
 
@@ -243,7 +243,7 @@ func FuzzFeedbackQuery(f *testing.F) {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, request)
 		if err := checked.ValidateResponse(request, recorder.Code, recorder.Header(), recorder.Body.Bytes()); err != nil || recorder.Code >= 500 {
-			t.Errorf("%q: answered %d %s: %v", query, recorder.Code, recorder.Body, err)
+			t.Errorf("%q: got status %d %s: %v", query, recorder.Code, recorder.Body, err)
 		}
 	})
 }

@@ -210,7 +210,7 @@ func (f *fixture) token(id, key, scope string) string {
 	response, text := f.call("POST", "/api/auth/token", string(body),
 		"Authorization", basicAuth(id, key), "Instance-Id", "acme-mgp", "Content-Type", "application/json")
 	if response.StatusCode != http.StatusOK {
-		f.t.Fatalf("no token: %d %s", response.StatusCode, text)
+		f.t.Fatalf("requesting a token: got status %d %s", response.StatusCode, text)
 	}
 	return decode[map[string]any](f.t, text)["access_token"].(string)
 }
@@ -245,7 +245,7 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 	} {
 		response, text := r.call(test.method, test.path, "")
 		if response.StatusCode != test.status || response.Header.Get("Allow") != test.allow {
-			t.Errorf("%s %s answered %d, Allow %q: %s", test.method, test.path, response.StatusCode, response.Header.Get("Allow"), text)
+			t.Errorf("%s %s: got status %d, Allow %q: %s", test.method, test.path, response.StatusCode, response.Header.Get("Allow"), text)
 		}
 	}
 }
@@ -259,7 +259,7 @@ func TestUnknownMethods(t *testing.T) {
 		handler.ServeHTTP(recorder, httptest.NewRequest("INVENTED", path, nil))
 		_, allows := recorder.Header()["Allow"]
 		if recorder.Code != want || allows != (want == http.StatusMethodNotAllowed) {
-			t.Errorf("%s answered %d %v, want %d", path, recorder.Code, recorder.Header(), want)
+			t.Errorf("%s: got status %d %v, want %d", path, recorder.Code, recorder.Header(), want)
 		}
 	}
 }
@@ -275,7 +275,7 @@ func TestMountedUnderPrefix(t *testing.T) {
 	r.call("GET", "/api/nothing", "")
 	for _, want := range []string{"POST /api/auth/token by portal", "GET /.well-known/jwks.json by ", "GET /api/mgp/v1/usage by portal", " by "} {
 		if got := <-r.endpoints; got != want {
-			t.Errorf("the access log sees %q, want %q", got, want)
+			t.Errorf("got access log endpoint %q, want %q", got, want)
 		}
 	}
 	outer := chi.NewRouter()
@@ -283,7 +283,7 @@ func TestMountedUnderPrefix(t *testing.T) {
 	recorder := httptest.NewRecorder()
 	outer.ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/api/mgp/v1/usage", nil))
 	if recorder.Code != http.StatusUnauthorized {
-		t.Errorf("mounted below /api it answers %d", recorder.Code)
+		t.Errorf("mounted below /api: got status %d", recorder.Code)
 	}
 }
 
@@ -318,7 +318,7 @@ func TestEveryOperationRequiresAuthorization(t *testing.T) {
 				bearer := "Bearer " + r.token("portal", "portal-key", identity.FormatScopes(lacking))
 				response, text := r.call(method, address, "{}", "Content-Type", "application/json", "Authorization", bearer)
 				if response.StatusCode != http.StatusForbidden || !strings.Contains(text, scope) {
-					t.Errorf("%s without the scope %s answered %d: %s", name, scope, response.StatusCode, text)
+					t.Errorf("%s without the scope %s: got status %d: %s", name, scope, response.StatusCode, text)
 				}
 			}
 			if len(requiredScopes(operation)) == 0 && !slices.Contains(publicOperations, name) && !slices.Contains(operationsWithoutScope, name) {
@@ -348,16 +348,16 @@ func (s failingStore) ListUsage(context.Context, civil.Date, civil.Date) ([]usag
 
 func TestUsageStorageDown(t *testing.T) {
 	t.Parallel()
-	r := newFixture(t, func(o *guidance.Options) { o.Usage = failingStore{errors.New("the disk is gone")} })
+	r := newFixture(t, func(o *guidance.Options) { o.Usage = failingStore{errors.New("disk failure")} })
 	response, text := r.call("GET", "/api/mgp/v1/usage", "", "Authorization", "Bearer "+r.token("portal", "portal-key", ""), "X-Request-Id", "lost-7")
 	if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") != "5" {
-		t.Errorf("answered %d, Retry-After %q: %s", response.StatusCode, response.Header.Get("Retry-After"), text)
+		t.Errorf("got status %d, Retry-After %q: %s", response.StatusCode, response.Header.Get("Retry-After"), text)
 	}
 	if strings.Contains(text, "disk") {
-		t.Errorf("the answer tells the cause: %s", text)
+		t.Errorf("response reveals the cause: %s", text)
 	}
-	if log := r.log.String(); strings.Count(log, "the disk is gone") != 1 || !strings.Contains(log, "requestId=lost-7") {
-		t.Errorf("the log says %q, want the cause once", log)
+	if log := r.log.String(); strings.Count(log, "disk failure") != 1 || !strings.Contains(log, "requestId=lost-7") {
+		t.Errorf("got log %q, want the cause once", log)
 	}
 }
 
@@ -393,7 +393,7 @@ func TestUsage(t *testing.T) {
 	} {
 		response, text := r.call("GET", "/api/mgp/v1/usage"+query, "", "Authorization", "Bearer "+access)
 		if response.StatusCode != http.StatusOK {
-			t.Errorf("%s: answered %d: %s", query, response.StatusCode, text)
+			t.Errorf("%s: got status %d: %s", query, response.StatusCode, text)
 			continue
 		}
 		if diff := cmp.Diff(want, decode[[]usage.Count](t, text)); diff != "" {
@@ -419,7 +419,7 @@ func TestUsageValidation(t *testing.T) {
 	} {
 		response, text := r.call("GET", "/api/mgp/v1/usage"+query, "", "Authorization", "Bearer "+access)
 		if response.StatusCode != http.StatusUnprocessableEntity {
-			t.Errorf("%s: answered %d: %s", query, response.StatusCode, text)
+			t.Errorf("%s: got status %d: %s", query, response.StatusCode, text)
 			continue
 		}
 		said := decode[struct {
@@ -430,7 +430,7 @@ func TestUsageValidation(t *testing.T) {
 		for _, fieldErr := range said.Errors {
 			fields = append(fields, fieldErr.Field)
 			if fieldErr.Message == "" || !strings.Contains(said.Detail, fieldErr.Field) {
-				t.Errorf("%s: %s does not say what is wrong", query, text)
+				t.Errorf("%s: error without a message: %s", query, text)
 			}
 		}
 		if diff := cmp.Diff(want, fields); diff != "" {
@@ -449,15 +449,15 @@ func TestUsageAuthorization(t *testing.T) {
 		status int
 		want   string
 	}{
-		"no header":      {nil, 401, "is missing"},
-		"empty header":   {[]string{"Authorization", ""}, 401, "is missing"},
-		"another scheme": {[]string{"Authorization", basicAuth("portal", "portal-key")}, 401, "is missing"},
-		"no token":       {[]string{"Authorization", "Bearer "}, 401, "is missing"},
-		"only a token":   {[]string{"Authorization", good}, 401, "is missing"},
-		"rubbish":        {[]string{"Authorization", "Bearer hunter2"}, 401, "is not a JWT"},
-		"half a token":   {[]string{"Authorization", "Bearer " + good[:len(good)/2]}, 401, "is not a JWT"},
-		"two headers":    {[]string{"Authorization", "Bearer hunter2", "Authorization", "Bearer " + good}, 401, "is not a JWT"},
-		"id and key":     {[]string{"App-Id", "portal", "App-Key", "portal-key"}, 401, "is missing"},
+		"no header":      {nil, 401, "missing Authorization header"},
+		"empty header":   {[]string{"Authorization", ""}, 401, "missing Authorization header"},
+		"another scheme": {[]string{"Authorization", basicAuth("portal", "portal-key")}, 401, "missing Authorization header"},
+		"no token":       {[]string{"Authorization", "Bearer "}, 401, "missing Authorization header"},
+		"only a token":   {[]string{"Authorization", good}, 401, "missing Authorization header"},
+		"garbage":        {[]string{"Authorization", "Bearer hunter2"}, 401, "not a JWT"},
+		"half a token":   {[]string{"Authorization", "Bearer " + good[:len(good)/2]}, 401, "not a JWT"},
+		"two headers":    {[]string{"Authorization", "Bearer hunter2", "Authorization", "Bearer " + good}, 401, "not a JWT"},
+		"id and key":     {[]string{"App-Id", "portal", "App-Key", "portal-key"}, 401, "missing Authorization header"},
 		"without scope":  {[]string{"Authorization", "Bearer " + narrow}, 403, "config:read"},
 		"small letters":  {[]string{"Authorization", "bearer " + good}, 200, ""},
 		"valid token":    {[]string{"Authorization", "Bearer " + good}, 200, ""},
@@ -465,7 +465,7 @@ func TestUsageAuthorization(t *testing.T) {
 		// Parameters are not validated before authorization.
 		response, text := r.call("GET", "/api/mgp/v1/usage"+map[bool]string{true: "", false: "?from=x"}[test.status == 200], "", test.header...)
 		if response.StatusCode != test.status || !strings.Contains(text, test.want) || strings.Contains(text, "hunter2") {
-			t.Errorf("%s: answered %d: %s", name, response.StatusCode, text)
+			t.Errorf("%s: got status %d: %s", name, response.StatusCode, text)
 		}
 		want := map[bool]string{true: "Bearer", false: ""}[test.status == 401]
 		if got := response.Header.Get("WWW-Authenticate"); got != want {
@@ -473,6 +473,6 @@ func TestUsageAuthorization(t *testing.T) {
 		}
 	}
 	if log := r.log.String(); log != "" {
-		t.Errorf("what clients do wrong is logged as a fault: %s", log)
+		t.Errorf("client errors were logged as server faults: %s", log)
 	}
 }

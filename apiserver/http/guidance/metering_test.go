@@ -22,7 +22,7 @@ func TestCallsAreMetered(t *testing.T) {
 	ada := d.signInByEmail("ada@portal.example")
 	d.call("GET", "/api/mgp/v1/patients", "", "Authorization", ada)
 	if got, _ := d.call("GET", "/api/mgp/v1/users", "", "Authorization", ada); got.StatusCode != http.StatusForbidden {
-		t.Errorf("answered %d", got.StatusCode)
+		t.Errorf("got status %d", got.StatusCode)
 	}
 	d.token("portal", "portal-key", "")
 	want := []string{
@@ -31,6 +31,6 @@ func TestCallsAreMetered(t *testing.T) {
 		"POST /api/auth/token by portal",
 	}
 	if diff := cmp.Diff(want, d.meter.takeCounted()); diff != "" {
-		t.Errorf("counted (-want +got):\n%s", diff)
+		t.Errorf("counted calls (-want +got):\n%s", diff)
 	}
 }

@@ -50,7 +50,7 @@ func (f *signInFixture) post(path, body string, headers ...string) (testResponse
 func (f *signInFixture) signInByEmail(email string) (bearer string) {
 	f.t.Helper()
 	if got, text := f.post(otpPath, `{"email": "`+email+`"}`, "Instance-Id", "acme-mgp", "Accept-Language", "de"); got.StatusCode != http.StatusNoContent {
-		f.t.Fatalf("answered %d %s", got.StatusCode, text)
+		f.t.Fatalf("got status %d %s", got.StatusCode, text)
 	}
 	if len(f.sent) == 0 {
 		f.t.Fatal("no code was sent")
@@ -58,7 +58,7 @@ func (f *signInFixture) signInByEmail(email string) (bearer string) {
 	code := f.sent[len(f.sent)-1].Code
 	got, text := f.post(loginPath, `{"email": "`+email+`", "otp": "`+code+`"}`, "Instance-Id", "acme")
 	if got.StatusCode != http.StatusOK {
-		f.t.Fatalf("answered %d %s", got.StatusCode, text)
+		f.t.Fatalf("got status %d %s", got.StatusCode, text)
 	}
 	return "Bearer " + decode[struct{ Token string }](f.t, text).Token
 }
@@ -70,7 +70,7 @@ func TestSignIn(t *testing.T) {
 	own, foreign := d.create(patientsPath, `{"user_id": "`+user+`"}`), d.create(patientsPath, `{"user_id": "`+other+`"}`)
 	bearer := d.signInByEmail("Ada@x.example")
 	if got := d.sent[0]; got.To.Email != "ada@x.example" || got.Language != "de" {
-		t.Errorf("sent %+v", got)
+		t.Errorf("sent password %+v", got)
 	}
 	self := usersClient{d.fixture, bearer}
 	for _, step := range []struct {
@@ -80,8 +80,8 @@ func TestSignIn(t *testing.T) {
 	}{
 		{"GET", patientsPath, 200, own},
 		{"GET", patientsPath + "/" + own, 200, own},
-		{"GET", patientsPath + "/" + foreign, 404, "no resource has this id"},
-		{"GET", patientsPath + "?user_id=" + other, 404, "no resource has this id"},
+		{"GET", patientsPath + "/" + foreign, 404, "resource not found"},
+		{"GET", patientsPath + "?user_id=" + other, 404, "resource not found"},
 		{"GET", usersPath + "/" + user, 403, "user:read"},
 		{"GET", usersPath, 403, "user:read"},
 		{"DELETE", patientsPath + "/" + own, 403, "patient:write"},
@@ -89,12 +89,12 @@ func TestSignIn(t *testing.T) {
 		{"GET", "/api/mgp/v1/usage", 403, "config:read"},
 	} {
 		if text := self.send(step.method, step.path, "", step.status); !strings.Contains(text, step.holds) || strings.Contains(text, foreign) {
-			t.Errorf("%s %s: answered %s", step.method, step.path, text)
+			t.Errorf("%s %s: got response %s", step.method, step.path, text)
 		}
 	}
 	d.send("DELETE", usersPath+"/"+user, "", 204)
 	if text := self.send("GET", patientsPath, "", 200); strings.Contains(text, own) {
-		t.Errorf("a user who was erased sees %s", text)
+		t.Errorf("deleted user can list %s", text)
 	}
 }
 
@@ -108,17 +108,17 @@ func TestSignInDoesNotRevealAccounts(t *testing.T) {
 		for range 7 { // above the hourly limit
 			got, text := d.post(otpPath, `{`+who+`}`, "Instance-Id", "acme-mgp")
 			if got.StatusCode != http.StatusNoContent || text != "" {
-				t.Errorf("%s: answered %d %s", who, got.StatusCode, text)
+				t.Errorf("%s: got status %d %s", who, got.StatusCode, text)
 			}
 		}
 		got, text := d.post(loginPath, `{`+who+`, "otp": "x"}`, "Instance-Id", "acme-mgp")
 		if got.StatusCode != http.StatusUnauthorized || got.Header.Get("WWW-Authenticate") != "Bearer" {
-			t.Errorf("%s: answered %d %s", who, got.StatusCode, text)
+			t.Errorf("%s: got status %d %s", who, got.StatusCode, text)
 		}
 		answers[text] = true
 	}
 	if len(answers) != 1 {
-		t.Errorf("answers differ: %v", answers)
+		t.Errorf("responses differ: %v", answers)
 	}
 	if len(d.sent) != 10 {
 		t.Errorf("sent %d codes, want 5 by e-mail and 5 by text message", len(d.sent))
@@ -153,7 +153,7 @@ func TestSignInValidation(t *testing.T) {
 			headers = append(headers, "Instance-Id", test.instance)
 		}
 		if got, text := d.post(test.path, test.body, headers...); got.StatusCode != test.status || !strings.Contains(text, test.holds) {
-			t.Errorf("%s %.80s: answered %d %s, want %d with %s", test.path, test.body, got.StatusCode, text, test.status, test.holds)
+			t.Errorf("%s %.80s: got status %d %s, want %d with %s", test.path, test.body, got.StatusCode, text, test.status, test.holds)
 		}
 	}
 }
@@ -180,17 +180,17 @@ func TestSignInByMagicCode(t *testing.T) {
 	} {
 		text := d.send("POST", magicPath, test.body, test.status)
 		if !strings.Contains(text, test.holds) {
-			t.Errorf("%s: answered %s", test.body, text)
+			t.Errorf("%s: got response %s", test.body, text)
 		}
 		if test.status == http.StatusOK {
 			self := usersClient{d.fixture, "Bearer " + decode[struct{ Token string }](t, text).Token}
 			if text := self.send("GET", patientsPath, "", 200); !strings.Contains(text, own) {
-				t.Errorf("who came by a link sees %s", text)
+				t.Errorf("user of a magic link can list %s", text)
 			}
 		}
 	}
 	if got, text := d.post(magicPath, `{"code": "`+code+`", "resource_type": "survey", "resource_id": "s1"}`); got.StatusCode != http.StatusUnauthorized {
-		t.Errorf("without a token of an application: %d %s", got.StatusCode, text)
+		t.Errorf("without an application's token: got status %d %s", got.StatusCode, text)
 	}
 }
 
@@ -214,11 +214,11 @@ func TestSignInIsThrottled(t *testing.T) {
 		for i := range 12 {
 			got, text := d.post(call[0], call[1], "Instance-Id", "acme-mgp")
 			if slowed := got.StatusCode == http.StatusTooManyRequests && got.Header.Get("Retry-After") == "6"; slowed != (i >= 10) {
-				t.Errorf("%s, time %d: answered %d %s", call[0], i+1, got.StatusCode, text)
+				t.Errorf("%s, time %d: got status %d %s", call[0], i+1, got.StatusCode, text)
 			}
 		}
 	}
 	if got, text := d.post(otpPath, `{"email": "eve@x.example"}`, "Instance-Id", "acme-mgp"); got.StatusCode != http.StatusNoContent {
-		t.Errorf("another who asks: %d %s", got.StatusCode, text)
+		t.Errorf("another user: got status %d %s", got.StatusCode, text)
 	}
 }

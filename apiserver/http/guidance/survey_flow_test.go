@@ -328,7 +328,7 @@ func (m *concurrentMachine) Race(r *rapid.T) {
 	first := <-outcomes
 	stored := m.flow.Stored()
 	if !m.IsSerializable(before, stored, evidenceItem, other, first, second) && !m.IsSerializable(before, stored, other, evidenceItem, second, first) {
-		r.Fatalf("%+v came to %v and %+v to %v, which no order explains: %s", evidenceItem, first, other, second, cmp.Diff(before, stored))
+		r.Fatalf("%+v returned %v and %+v returned %v, which matches no sequential order: %s", evidenceItem, first, other, second, cmp.Diff(before, stored))
 	}
 	m.Resync(stored)
 }

@@ -174,9 +174,9 @@ func (s *surveyBenchmark) benchmarkAnswers(b *testing.B) {
 		case http.StatusOK:
 			survey.next = decodeQuestion[questionJSON](b, text)
 		case http.StatusNoContent:
-			return fmt.Errorf("a survey had an end: more of them are needed")
+			return fmt.Errorf("survey ended: increase the number of surveys")
 		default:
-			return fmt.Errorf("answered %d %s", response.StatusCode, text)
+			return fmt.Errorf("got status %d %s", response.StatusCode, text)
 		}
 		idle.Lock()
 		defer idle.Unlock()

@@ -142,7 +142,7 @@ func (f *surveyFixture) completeSurvey(path string) (questions int) {
 		case http.StatusNoContent:
 			return questions
 		default:
-			f.t.Fatalf("%s: answered %d %s", text, response.StatusCode, next)
+			f.t.Fatalf("%s: got status %d %s", text, response.StatusCode, next)
 		}
 	}
 }
@@ -172,14 +172,14 @@ func TestSurveyLifecycle(t *testing.T) {
 
 	page := decodeQuestion[struct{ Items []struct{ Index int } }](t, c.send("GET", path+"/questions?limit=50", "", http.StatusOK))
 	if len(page.Items) != questions || page.Items[questions-1].Index != questions-1 {
-		t.Errorf("%d questions are listed of %d", len(page.Items), questions)
+		t.Errorf("got %d of %d questions", len(page.Items), questions)
 	}
 	summary := decodeQuestion[struct {
 		Survey    struct{ Status string }
 		Questions []struct{ Answer any }
 	}](t, c.send("GET", path+"/summary", "", http.StatusOK))
 	if summary.Survey.Status != "completed" || len(summary.Questions) != questions {
-		t.Errorf("summed up %+v", summary)
+		t.Errorf("got summary %+v", summary)
 	}
 	bare := c.send("GET", path+"/evidence_assessment", "", http.StatusOK)
 	full := c.send("GET", path+"/evidence_assessment?condition_details=true&explanations=true", "", http.StatusOK)
@@ -188,15 +188,15 @@ func TestSurveyLifecycle(t *testing.T) {
 		Triage     struct{ Level string }
 	}](t, bare)
 	if len(assessment.Conditions) == 0 || assessment.Triage.Level == "" {
-		t.Errorf("assessed %s", bare)
+		t.Errorf("got assessment %s", bare)
 	}
 	if strings.Contains(bare, "condition_details") || !strings.Contains(full, "condition_details") || !strings.Contains(full, "explain") {
-		t.Errorf("without %s, with %s", bare, full)
+		t.Errorf("without details: %s, with details: %s", bare, full)
 	}
 	bundle := c.send("GET", path+"/fhir", "", http.StatusOK)
 	for _, resource := range []string{"Bundle", "QuestionnaireResponse", "RiskAssessment"} {
 		if !strings.Contains(bundle, `"resourceType":"`+resource+`"`) {
-			t.Errorf("no %s in %s", resource, bundle)
+			t.Errorf("resource %s not found in %s", resource, bundle)
 		}
 	}
 	export := decodeQuestion[struct {
@@ -207,14 +207,14 @@ func TestSurveyLifecycle(t *testing.T) {
 		Audit []struct{ Resource string }
 	}](t, c.send("GET", usersPath+"/"+c.user+"/export", "", http.StatusOK))
 	if len(export.Surveys) != 1 || len(export.Surveys[0].Questions) != questions || export.Surveys[0].Assessment == nil {
-		t.Errorf("exported %+v", export.Surveys)
+		t.Errorf("got exported surveys %+v", export.Surveys)
 	}
 	seen := map[string]bool{}
 	for _, record := range export.Audit {
 		seen[record.Resource] = true
 	}
 	if !seen["survey"] || !seen["result"] {
-		t.Errorf("the audit of the user has records of %v", seen)
+		t.Errorf("got audit records of %v", seen)
 	}
 	c.send("DELETE", path, "", http.StatusNoContent)
 	c.send("GET", path, "", http.StatusNotFound)
@@ -231,19 +231,19 @@ func TestSurveyOnBothPrefixes(t *testing.T) {
 		question := decodeQuestion[questionJSON](t, c.send("GET", prefix+path+"/questions/current", "", http.StatusOK))
 		list, err := url.Parse(question.Meta.SourceListURL)
 		if err != nil || list.Path != prefix+"/knowledge/symptoms" || "http://"+list.Host != c.baseURL {
-			t.Errorf("the list is at %s", question.Meta.SourceListURL)
+			t.Errorf("got list URL %s", question.Meta.SourceListURL)
 		}
 		if want := "age.unit=year&age.value=34&language=en&sex=female"; list.RawQuery != want {
-			t.Errorf("the list is for %s, want %s", list.RawQuery, want)
+			t.Errorf("got list query %s, want %s", list.RawQuery, want)
 		}
 	}
 	next := decodeQuestion[questionJSON](t, c.send("POST", "/api/v2"+path+"/questions/current", `{"answer": [{"id": "s_1"}]}`, http.StatusOK))
 	if next.Index != 1 {
-		t.Errorf("the next question is %d", next.Index)
+		t.Errorf("got next question %d", next.Index)
 	}
 	page := c.send("GET", "/api/v2"+path+"/questions", "", http.StatusOK)
 	if !strings.Contains(page, `"self":"`+c.baseURL+"/api/v2"+path+"/questions?") {
-		t.Errorf("the page is %s", page)
+		t.Errorf("got page %s", page)
 	}
 	for _, elsewhere := range []string{"/api/v2/surveys", "/api/v2" + path, "/api/v2/users", "/api/v2" + path + "/questions/0/x"} {
 		c.send("GET", elsewhere, "", http.StatusNotFound)
@@ -270,12 +270,12 @@ func TestKnowledge(t *testing.T) {
 			ids = append(ids, item.ID)
 		}
 		if got := strings.Join(ids, " "); want != "" && !strings.HasPrefix(got, want) || want == "" && strings.HasPrefix(query, "drugs") && got != "" {
-			t.Errorf("%s: found %s, want %s", query, got, want)
+			t.Errorf("%s: got %s, want %s", query, got, want)
 		}
 	}
 	first := decodeQuestion[page](t, c.send("GET", lists+"drugs?limit=1&query=i&sex=male&age.value=8&age.unit=month", "", http.StatusOK))
 	if len(first.Items) != 1 || !strings.Contains(first.Last, "age.unit=month&age.value=8&cursor=") || !strings.Contains(first.Last, "query=i&sex=male") {
-		t.Errorf("the first page is %+v", first)
+		t.Errorf("got first page %+v", first)
 	}
 	for query, status := range map[string]int{
 		"party": 404, "drugs?sex=other": 422, "drugs?age=old": 422, "drugs?age=131": 422, "drugs?age.value=1&age.unit=day": 422, "drugs?language=fr": 422, "drugs?cursor=9": 422, "drugs?limit=51": 422,
@@ -284,7 +284,7 @@ func TestKnowledge(t *testing.T) {
 	}
 	c.client.Transport = http.DefaultTransport
 	if found := decodeQuestion[page](t, c.send("GET", "/api/v2/knowledge/drugs", "", http.StatusOK)); !strings.HasPrefix(found.Self, c.baseURL+"/api/v2/knowledge/drugs?") {
-		t.Errorf("the page is %s", found.Self)
+		t.Errorf("got page %s", found.Self)
 	}
 }
 
@@ -336,7 +336,7 @@ func TestSurveysValidation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if got := c.send(call.method, call.path, call.body, call.status); !strings.Contains(got, call.says) {
-				t.Errorf("says %s, want a word about %q", got, call.says)
+				t.Errorf("got %s, want a message containing %q", got, call.says)
 			}
 		})
 	}
@@ -350,16 +350,16 @@ func TestRepeatedAnswerIsIdempotent(t *testing.T) {
 	body := `{"answer": [{"id": "s_1"}]}`
 	first := c.send("POST", path+"/questions/current?index=0", body, http.StatusOK)
 	if again := c.send("POST", path+"/questions/current?index=0", body, http.StatusOK); again != first {
-		t.Errorf("first %s, then %s", first, again)
+		t.Errorf("got response %s, then %s", first, again)
 	}
 	c.send("POST", path+"/questions/current?index=0", `{"answer": [{"id": "s_2"}]}`, http.StatusConflict)
 	changed := decodeQuestion[questionJSON](t, c.send("PUT", path+"/questions/0", `{"answer": [{"id": "s_2"}]}`, http.StatusOK))
 	if changed.Index != 1 {
-		t.Errorf("after the change question %d is asked", changed.Index)
+		t.Errorf("after the change: got question %d", changed.Index)
 	}
 	kept := decodeQuestion[questionJSON](t, c.send("GET", path+"/questions/0", "", http.StatusOK))
 	if kept.UserAnswer == nil || string(kept.UserAnswer.Answer) != `[{"id":"s_2","choice_id":"present"}]` {
-		t.Errorf("kept %+v", kept.UserAnswer)
+		t.Errorf("got stored answer %+v", kept.UserAnswer)
 	}
 }
 
@@ -382,12 +382,12 @@ func TestConcurrentAnswersConflict(t *testing.T) {
 	close(statuses)
 	for status := range statuses {
 		if status != http.StatusOK && status != http.StatusConflict {
-			t.Errorf("answered %d", status)
+			t.Errorf("got status %d", status)
 		}
 	}
 	page := decodeQuestion[struct{ Items []any }](t, c.send("GET", path+"/questions", "", http.StatusOK))
 	if len(page.Items) != 1 {
-		t.Errorf("%d answers are kept", len(page.Items))
+		t.Errorf("got %d stored answers", len(page.Items))
 	}
 }
 
@@ -402,7 +402,7 @@ func TestEndUserAccess(t *testing.T) {
 		t.Helper()
 		got, text := c.call(method, path, body, "Authorization", bearer, "Content-Type", "application/json")
 		if got.StatusCode != status {
-			t.Errorf("%s %s: answered %d, want %d: %s", method, path, got.StatusCode, status, text)
+			t.Errorf("%s %s: got status %d, want %d: %s", method, path, got.StatusCode, status, text)
 		}
 		return text
 	}
@@ -417,7 +417,7 @@ func TestEndUserAccess(t *testing.T) {
 	for bearer, want := range map[string]int{ada: 1, eve: 0} {
 		for _, filter := range []string{"", "?patient_id=" + c.patient, "?status=pending"} {
 			if page := decodeQuestion[struct{ Items []any }](t, as(bearer, "GET", surveysPath+filter, "", http.StatusOK)); len(page.Items) != want {
-				t.Errorf("%s: sees %d surveys, want %d", filter, len(page.Items), want)
+				t.Errorf("%s: got %d surveys, want %d", filter, len(page.Items), want)
 			}
 		}
 	}
@@ -430,7 +430,7 @@ func TestEndUserAccess(t *testing.T) {
 	as(ada, "GET", path+"/evidence_assessment", "", http.StatusNotFound)
 	as(ada, "GET", path+"/summary", "", http.StatusOK)
 	if bundle := as(ada, "GET", path+"/fhir", "", http.StatusOK); strings.Contains(bundle, "RiskAssessment") {
-		t.Errorf("an end user who may not see results sees %s", bundle)
+		t.Errorf("end user can see hidden results: %s", bundle)
 	}
 	as(eve, "GET", path+"/fhir", "", http.StatusNotFound)
 	c.send("GET", path+"/evidence_assessment", "", http.StatusOK)
@@ -444,12 +444,12 @@ func TestMagicLink(t *testing.T) {
 	link := decodeQuestion[map[string]string](t, c.send("GET", path+"/magic_link", "", http.StatusOK))["magic_link"]
 	address, err := url.Parse(link)
 	if err != nil || address.Host != "acme.example" || address.Path != strings.TrimPrefix(path, "/api/mgp/v1/surveys")[0:0]+"/survey/"+path[len(surveysPath)+1:] {
-		t.Fatalf("the link is %s", link)
+		t.Fatalf("got link %s", link)
 	}
 	body := fmt.Sprintf(`{"code": %q, "resource_type": "survey", "resource_id": %q}`, address.Query().Get("magicCode"), path[len(surveysPath)+1:])
 	token := decodeQuestion[map[string]string](t, c.send("POST", magicPath, body, http.StatusOK))["token"]
 	if got, text := c.call("GET", path+"/questions/current", "", "Authorization", "Bearer "+token); got.StatusCode != http.StatusOK {
-		t.Errorf("answered %d %s", got.StatusCode, text)
+		t.Errorf("got status %d %s", got.StatusCode, text)
 	}
 }
 
@@ -460,10 +460,10 @@ func TestChangeSurvey(t *testing.T) {
 	path := c.createSurvey("")
 	changed := decodeQuestion[map[string]any](t, c.send("PATCH", path, `{"sections": ["notes"], "patient_id": "`+c.patient+`", "visit_date": "soon"}`, http.StatusOK))
 	if diff := cmp.Diff([]any{"notes"}, changed["sections"]); diff != "" || changed["visit_date"] != "soon" {
-		t.Errorf("changed to %v", changed)
+		t.Errorf("got changed survey %v", changed)
 	}
 	if q := decodeQuestion[questionJSON](t, c.send("GET", path+"/questions/current", "", http.StatusOK)); q.AnswerType != "text" {
-		t.Errorf("asks %+v", q)
+		t.Errorf("got question %+v", q)
 	}
 	c.send("PATCH", path, `{"sections": ["symptoms", "notes"]}`, http.StatusOK)
 	c.send("POST", path+"/questions/current", `{"answer": [{"id": "s_1"}]}`, http.StatusOK)
@@ -473,7 +473,7 @@ func TestChangeSurvey(t *testing.T) {
 	c.send("POST", path+"/questions/current", `{"answer": null}`, http.StatusConflict)
 	after := decodeQuestion[map[string]any](t, c.send("GET", path, "", http.StatusOK))
 	if after["visit_date"] != nil || after["status"] != "pending" {
-		t.Errorf("after the changes: %v", after)
+		t.Errorf("after the changes: got %v", after)
 	}
 	c.send("GET", path+"/questions/current", "", http.StatusOK)
 }
@@ -490,12 +490,12 @@ func TestAnswerReturnsBusyOnOverload(t *testing.T) {
 		{"POST", surveysPath, `{"type": "triage", "patient_id": "` + c.patient + `"}`}, {"PATCH", path, `{"sections": ["notes"]}`},
 	} {
 		if got, text := c.call(call[0], call[1], call[2], "Authorization", c.bearer, "Content-Type", "application/json"); got.StatusCode != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" {
-			t.Errorf("%s %s: answered %d %s", call[0], call[1], got.StatusCode, text)
+			t.Errorf("%s %s: got status %d %s", call[0], call[1], got.StatusCode, text)
 		}
 	}
 	c.surveys.LimiterFor = nil
 	if q := decodeQuestion[questionJSON](t, c.send("GET", path+"/questions/current", "", http.StatusOK)); q.Index != 0 {
-		t.Errorf("question %d is current", q.Index)
+		t.Errorf("got current question %d", q.Index)
 	}
 }
 
@@ -507,7 +507,7 @@ func TestAnswersAreNotLogged(t *testing.T) {
 	c.send("POST", path+"/questions/current", `{"answer": [{"id": "my secret"}]}`, http.StatusUnprocessableEntity)
 	c.send("POST", path+"/questions/current", `{"answer": "my secret"}`, http.StatusNoContent)
 	if log := c.log.String(); strings.Contains(log, "secret") {
-		t.Errorf("the log says %s", log)
+		t.Errorf("got log %s", log)
 	}
 }
 
@@ -542,7 +542,7 @@ func FuzzSurveyBodies(f *testing.F) {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, request)
 		if err := checked.ValidateResponse(request, recorder.Code, recorder.Header(), recorder.Body.Bytes()); err != nil || recorder.Code >= 500 {
-			t.Errorf("%s %s %q: answered %d %s: %v", method, path, body, recorder.Code, recorder.Body, err)
+			t.Errorf("%s %s %q: got status %d %s: %v", method, path, body, recorder.Code, recorder.Body, err)
 		}
 		return recorder.Body.String()
 	}

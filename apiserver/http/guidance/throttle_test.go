@@ -28,7 +28,7 @@ func (f *fixture) guessKeys(times int, authorization, instance string) {
 	f.t.Helper()
 	for range times {
 		if got, text := f.requestToken(authorization, instance); got.StatusCode != http.StatusUnauthorized {
-			f.t.Fatalf("answered %d: %s", got.StatusCode, text)
+			f.t.Fatalf("got status %d: %s", got.StatusCode, text)
 		}
 	}
 }
@@ -44,7 +44,7 @@ func TestKeyGuessingIsThrottled(t *testing.T) {
 		got, text := r.requestToken(authorization, "acme-mgp")
 		said := decode[map[string]string](t, text)
 		if got.StatusCode != http.StatusTooManyRequests || got.Header.Get("Retry-After") != "6" || said["error"] != "temporarily_unavailable" {
-			t.Errorf("answered %d, Retry-After %q: %s", got.StatusCode, got.Header.Get("Retry-After"), text)
+			t.Errorf("got status %d, Retry-After %q: %s", got.StatusCode, got.Header.Get("Retry-After"), text)
 		}
 	}
 	if got, text := r.requestToken(basicAuth("kiosk", "kiosk/key+="), "acme-mgp"); got.StatusCode != http.StatusOK {
@@ -58,13 +58,13 @@ func TestThrottleSparesVerifiedClients(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, withThrottle)
 	if got, text := r.requestToken(basicAuth("portal", "portal-key"), "acme-mgp"); got.StatusCode != http.StatusOK {
-		t.Fatalf("answered %d: %s", got.StatusCode, text)
+		t.Fatalf("got status %d: %s", got.StatusCode, text)
 	}
 	r.guessKeys(20, "", "acme-mgp")
 	r.guessKeys(10, basicAuth("portal", "hunter2"), "acme-mgp")
 	for authorization, want := range map[string]int{basicAuth("portal", "portal-key"): 200, basicAuth("portal", "hunter2"): 429} {
 		if got, text := r.requestToken(authorization, "acme-mgp"); got.StatusCode != want {
-			t.Errorf("answered %d, want %d: %s", got.StatusCode, want, text)
+			t.Errorf("got status %d, want %d: %s", got.StatusCode, want, text)
 		}
 	}
 }

@@ -43,11 +43,11 @@ func TestToken(t *testing.T) {
 			"Content-Type", body[0], "Authorization", basicAuth("portal", "portal-key"), "Instance-Id", "acme-mgp")
 		decoded := decode[map[string]any](t, text)
 		if response.StatusCode != http.StatusOK || decoded["token_type"] != "Bearer" || decoded["expires_in"] != 3600.0 || len(decoded) != 3 {
-			t.Errorf("%s: answered %d: %s", name, response.StatusCode, text)
+			t.Errorf("%s: got status %d: %s", name, response.StatusCode, text)
 			continue
 		}
 		if response.Header.Get("Cache-Control") != "no-store" {
-			t.Errorf("%s: the answer may be stored", name)
+			t.Errorf("%s: response is cacheable", name)
 		}
 		claims := r.verifiedClaims(decoded["access_token"].(string))
 		want := identity.FormatScopes(identity.AllScopes())
@@ -58,7 +58,7 @@ func TestToken(t *testing.T) {
 			want = "survey:read config:read"
 		}
 		if claims["sub"] != "portal" || claims["iss"] != "https://acme.example" || claims["scope"] != want {
-			t.Errorf("%s: the token says %v, want the scopes %s", name, claims, want)
+			t.Errorf("%s: got claims %v, want scopes %s", name, claims, want)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func (f *fixture) verifiedClaims(token string) jwt.MapClaims {
 	f.t.Helper()
 	response, text := f.call("GET", "/.well-known/jwks.json", "")
 	if response.StatusCode != http.StatusOK || response.Header.Get("Cache-Control") != "public, max-age=300" {
-		f.t.Fatalf("the keys: %d, %s", response.StatusCode, text)
+		f.t.Fatalf("requesting keys: got status %d, %s", response.StatusCode, text)
 	}
 	keys := map[string]ed25519.PublicKey{}
 	for _, key := range decode[struct{ Keys []struct{ Kid, X string } }](f.t, text).Keys {
@@ -82,7 +82,7 @@ func (f *fixture) verifiedClaims(token string) jwt.MapClaims {
 	if _, err := jwt.ParseWithClaims(token, claims, func(token *jwt.Token) (any, error) {
 		return keys[token.Header["kid"].(string)], nil
 	}, jwt.WithAudience("acme"), jwt.WithTimeFunc(f.tokenIssuer.Now)); err != nil {
-		f.t.Fatalf("a client cannot verify the token: %v", err)
+		f.t.Fatalf("verifying the token: %v", err)
 	}
 	return claims
 }
@@ -143,10 +143,10 @@ func TestTokenErrors(t *testing.T) {
 		response, text := r.call("POST", "/api/auth/token", test.body, pairs...)
 		decoded := decode[map[string]string](t, text)
 		if response.StatusCode != test.status || decoded["error"] != test.code || !strings.Contains(decoded["error_description"], test.want) {
-			t.Errorf("%s: answered %d %s, want %d %s with %q", name, response.StatusCode, text, test.status, test.code, test.want)
+			t.Errorf("%s: got status %d %s, want %d %s with %q", name, response.StatusCode, text, test.status, test.code, test.want)
 		}
 		if strings.Contains(text, "hunter2") {
-			t.Errorf("%s: the answer repeats what may be a secret: %s", name, text)
+			t.Errorf("%s: response reveals a possible secret: %s", name, text)
 		}
 		want := map[bool]string{true: `Basic realm="anamnesis"`, false: ""}[test.status == 401]
 		if got := response.Header.Get("WWW-Authenticate"); got != want {
@@ -156,10 +156,10 @@ func TestTokenErrors(t *testing.T) {
 	response, text := r.call("POST", "/api/auth/token", good, "Content-Type", "application/json",
 		"Authorization", basicAuth("portal", "portal-key"), "Instance-Id", "acme-mgp", "Instance-Id", "other-mgp")
 	if response.StatusCode != http.StatusBadRequest || !strings.Contains(text, "Instance-Id must be specified once") {
-		t.Errorf("two instances: answered %d: %s", response.StatusCode, text)
+		t.Errorf("two instances: got status %d: %s", response.StatusCode, text)
 	}
 	if log := r.log.String(); log != "" {
-		t.Errorf("what clients do wrong is logged as a fault: %s", log)
+		t.Errorf("client errors were logged as server faults: %s", log)
 	}
 }
 
@@ -216,19 +216,19 @@ func FuzzTokenRequest(f *testing.F) {
 			Error       string
 		}
 		if err := json.Unmarshal(recorder.Body.Bytes(), &response); err != nil || !utf8.Valid(recorder.Body.Bytes()) {
-			t.Fatalf("%q is answered by %q", body, recorder.Body)
+			t.Fatalf("%q: got invalid response %q", body, recorder.Body)
 		}
 		switch {
 		case recorder.Code == http.StatusOK:
 			caller, err := r.tokenIssuer.VerifyAccessToken(response.AccessToken)
 			if err != nil || len(caller.Scopes) != 1 || !caller.HasScope(identity.SurveyRead) {
-				t.Fatalf("%q got a token of %v, %v", body, caller, err)
+				t.Fatalf("%q: got a token of %v, %v", body, caller, err)
 			}
 			if _, err := url.ParseQuery(body); form && err != nil {
-				t.Fatalf("%q is no form and got a token", body)
+				t.Fatalf("%q: got a token for an invalid form", body)
 			}
 		case recorder.Code != http.StatusBadRequest || response.Error == "":
-			t.Fatalf("%q is answered by %d %s", body, recorder.Code, recorder.Body)
+			t.Fatalf("%q: got status %d %s", body, recorder.Code, recorder.Body)
 		}
 	})
 }

@@ -17,7 +17,7 @@ import (
 type failOnRead struct{ t *testing.T }
 
 func (f failOnRead) Read([]byte) (int, error) {
-	f.t.Error("the body is read")
+	f.t.Error("body was read")
 	return 0, io.EOF
 }
 
@@ -76,7 +76,7 @@ func TestRejectedBeforeBodyIsRead(t *testing.T) {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, request)
 		if recorder.Code != test.status || (recorder.Header().Get("Retry-After") == "2") != (test.status == 503) {
-			t.Errorf("%s: answered %d %v: %s", name, recorder.Code, recorder.Header(), recorder.Body)
+			t.Errorf("%s: got status %d %v: %s", name, recorder.Code, recorder.Header(), recorder.Body)
 		}
 		if err := checked.ValidateResponse(request, recorder.Code, recorder.Header(), recorder.Body.Bytes()); err != nil && test.status != 404 {
 			t.Errorf("%s: %v", name, err)

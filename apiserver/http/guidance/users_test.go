@@ -41,7 +41,7 @@ func (c usersClient) send(method, path, body string, status int) (text string) {
 	c.t.Helper()
 	response, text := c.call(method, path, body, "Authorization", c.bearer, "Content-Type", "application/json")
 	if response.StatusCode != status {
-		c.t.Errorf("%s %s %s: answered %d, want %d: %s", method, path, body, response.StatusCode, status, text)
+		c.t.Errorf("%s %s %s: got status %d, want %d: %s", method, path, body, response.StatusCode, status, text)
 	}
 	return strings.TrimSpace(text)
 }
@@ -83,12 +83,12 @@ func TestUsers(t *testing.T) {
 		{"PATCH", other, `{"phone": "+1 555 010 0199"}`, 409, `{"detail":"the phone belongs to another user"}`},
 		{"POST", usersPath, `{"email": "ADA@x.example"}`, 409, `{"detail":"the email belongs to another user"}`},
 		{"DELETE", path, "", 204, ""},
-		{"DELETE", path, "", 404, `{"detail":"no resource has this id"}`},
-		{"GET", path, "", 404, `{"detail":"no resource has this id"}`},
-		{"PATCH", path, `{}`, 404, `{"detail":"no resource has this id"}`},
-		{"GET", path + "/export", "", 404, `{"detail":"no resource has this id"}`},
-		{"GET", usersPath + "/x", "", 404, `{"detail":"no resource has this id"}`},
-		{"GET", usersPath + "/%00", "", 404, `{"detail":"no resource has this id"}`},
+		{"DELETE", path, "", 404, `{"detail":"resource not found"}`},
+		{"GET", path, "", 404, `{"detail":"resource not found"}`},
+		{"PATCH", path, `{}`, 404, `{"detail":"resource not found"}`},
+		{"GET", path + "/export", "", 404, `{"detail":"resource not found"}`},
+		{"GET", usersPath + "/x", "", 404, `{"detail":"resource not found"}`},
+		{"GET", usersPath + "/%00", "", 404, `{"detail":"resource not found"}`},
 		{"POST", usersPath, `{"email": "ada@X.example"}`, 201, `{"email":"ada@X.example","id":"<id>","phone":null}`},
 	} {
 		if diff := cmp.Diff(step.want, maskIDs(r.send(step.method, step.path, step.body, step.status))); diff != "" {
@@ -129,9 +129,9 @@ func TestPatients(t *testing.T) {
 		{"POST", patientsPath, `{"user_id": "\u0000"}`, 422,
 			`{"detail":"not valid: user_id","errors":[{"field":"user_id","message":"no user has this id"}]}`},
 		{"DELETE", path, "", 204, ""},
-		{"GET", path, "", 404, `{"detail":"no resource has this id"}`},
-		{"DELETE", path, "", 404, `{"detail":"no resource has this id"}`},
-		{"PATCH", path, `{"sex": "male"}`, 404, `{"detail":"no resource has this id"}`},
+		{"GET", path, "", 404, `{"detail":"resource not found"}`},
+		{"DELETE", path, "", 404, `{"detail":"resource not found"}`},
+		{"PATCH", path, `{"sex": "male"}`, 404, `{"detail":"resource not found"}`},
 		{"DELETE", usersPath + "/" + user, "", 204, ""},
 	} {
 		if diff := cmp.Diff(step.want, maskIDs(r.send(step.method, step.path, step.body, step.status))); diff != "" {
@@ -139,7 +139,7 @@ func TestPatients(t *testing.T) {
 		}
 	}
 	if left := decode[struct{ Items []any }](t, r.send("GET", patientsPath, "", 200)); len(left.Items) != 0 {
-		t.Errorf("a user who was erased left %v", left.Items)
+		t.Errorf("patients of a deleted user remain: %v", left.Items)
 	}
 }
 
@@ -189,11 +189,11 @@ func TestUsersAndPatientsValidation(t *testing.T) {
 		for _, fieldErr := range said.Errors {
 			fields = append(fields, fieldErr.Field)
 			if fieldErr.Message == "" {
-				t.Errorf("%s %s: %s is wrong without a reason", test.path, test.body, fieldErr.Field)
+				t.Errorf("%s %s: field %s has no message", test.path, test.body, fieldErr.Field)
 			}
 		}
 		if got := strings.Join(fields, " "); got != test.fields || said.Detail == "" {
-			t.Errorf("%s %s %s: answered %s, want the fields %s", test.method, test.path, test.body, text, test.fields)
+			t.Errorf("%s %s %s: got response %s, want the fields %s", test.method, test.path, test.body, text, test.fields)
 		}
 	}
 }
@@ -211,10 +211,10 @@ func TestFindUsers(t *testing.T) {
 			Items []struct{ ID string }
 		}](t, r.send("GET", usersPath+query, "", 200))
 		if len(page.Items) != want || want == 1 && page.Items[0].ID != ada {
-			t.Errorf("%s: found %v, want %d", query, page.Items, want)
+			t.Errorf("%s: got %v, want %d users", query, page.Items, want)
 		}
 		if strings.Contains(query, "ADA") && !strings.Contains(page.Self, "email=ADA%40X.EXAMPLE") {
-			t.Errorf("%s: the link %s finds others", query, page.Self)
+			t.Errorf("%s: link %s lacks the filter", query, page.Self)
 		}
 	}
 }
@@ -321,11 +321,11 @@ func TestUsersStorageDown(t *testing.T) {
 	for _, call := range calls {
 		response, text := r.call(call[0], call[1], call[2], "Authorization", r.bearer, "Content-Type", "application/json")
 		if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" || strings.Contains(text, "refused") {
-			t.Errorf("%v: answered %d %s", call, response.StatusCode, text)
+			t.Errorf("%v: got status %d %s", call, response.StatusCode, text)
 		}
 	}
 	if got := strings.Count(r.log.String(), "connection refused"); got != len(calls) {
-		t.Errorf("%d lines of the log say why, want %d", got, len(calls))
+		t.Errorf("got %d log lines with the cause, want %d", got, len(calls))
 	}
 }
 
@@ -342,7 +342,7 @@ func TestUsersWithWrongKeys(t *testing.T) {
 	register.Keyring = other
 	text := r.send("GET", usersPath+"/"+user, "", 500)
 	if strings.Contains(text, "keyset") || !strings.Contains(r.log.String(), "restore the keysets") || strings.Contains(r.log.String(), "ada@") {
-		t.Errorf("answered %s and logged %s", text, r.log)
+		t.Errorf("got response %s and log %s", text, r.log)
 	}
 }
 
@@ -356,7 +356,7 @@ func TestPersonalDataIsNotLogged(t *testing.T) {
 	r.send("POST", usersPath, `{"email": "ada@x"}`, 422)
 	r.send("DELETE", usersPath+"/"+user, "", 204)
 	if log := r.log.String(); strings.Contains(log, "ada@") || strings.Contains(log, "12345678") {
-		t.Errorf("the log says %s", log)
+		t.Errorf("got log %s", log)
 	}
 }
 
@@ -385,7 +385,7 @@ func FuzzUserBodies(f *testing.F) {
 			recorder := httptest.NewRecorder()
 			handler.ServeHTTP(recorder, request)
 			if err := checked.ValidateResponse(request, recorder.Code, recorder.Header(), recorder.Body.Bytes()); err != nil || recorder.Code >= 500 {
-				t.Errorf("%v %q: answered %d %s: %v", call, body, recorder.Code, recorder.Body, err)
+				t.Errorf("%v %q: got status %d %s: %v", call, body, recorder.Code, recorder.Body, err)
 			}
 		}
 	})

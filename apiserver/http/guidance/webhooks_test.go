@@ -35,7 +35,7 @@ func TestWebhooks(t *testing.T) {
 	const both = `"subscribed_events":["survey_finished","notification"]`
 	path := webhooksPath + "/" + r.create(webhooksPath, `{"url": "https://one.example/events", "authorization_token": "t1", "unknown": 1}`)
 	strange := webhooksPath + "/" + uuid.NewString()
-	const missing = `{"detail":"no resource has this id"}`
+	const missing = `{"detail":"resource not found"}`
 	for _, step := range []struct {
 		method, path, body string
 		status             int
@@ -108,7 +108,7 @@ func TestWebhooksValidation(t *testing.T) {
 		for _, fieldErr := range answered.Errors {
 			got = append(got, fieldErr.Field)
 			if strings.Contains(fieldErr.Message, "u:p") {
-				t.Errorf("%s: a password is repeated in %q", body, fieldErr.Message)
+				t.Errorf("%s: message %q reveals a password", body, fieldErr.Message)
 			}
 		}
 		if diff := cmp.Diff(fields, got); diff != "" {
@@ -156,18 +156,18 @@ func TestDeliveriesAndReplay(t *testing.T) {
 	}](t, r.send("GET", path+"?limit=1", "", 200))
 	const encoded = `{"attempt":2,"attempted_at":"2026-11-21T09:31:00Z","error":null,"event_type":"survey_finished","id":"<id>","next_attempt_at":null,"status_code":204,"webhook_id":"<id>"}`
 	if len(page.Items) != 1 || !strings.HasSuffix(page.Last, "?cursor=1&limit=1") {
-		t.Fatalf("the page is %+v", page)
+		t.Fatalf("got page %+v", page)
 	}
 	if diff := cmp.Diff(encoded, maskIDs(string(page.Items[0]))); diff != "" {
 		t.Errorf("the latest attempt (-want +got):\n%s", diff)
 	}
 	if again := r.send("POST", path+"/"+failed.ID+"/replay", "", 202); !strings.Contains(again, finished.ID) {
-		t.Errorf("sent again is %s, want %s", again, finished.ID)
+		t.Errorf("replayed event is %s, want %s", again, finished.ID)
 	}
 	r.send("POST", path+"/"+uuid.NewString()+"/replay", "", 404)
 	waiting, err := r.store.QueueStats(t.Context())
 	if err != nil || len(waiting) != 1 || waiting[0].ReceiverID() != webhook || waiting[0].Jobs != 1 {
-		t.Errorf("in the outbox are %+v, %v; want one delivery", waiting, err)
+		t.Errorf("got outbox %+v, %v; want one delivery", waiting, err)
 	}
 	err = r.store.Transact(t.Context(), func(tx storage.Tx) error {
 		return tx.UpdateWebhookHealth(t.Context(), webhook, event.ReceiverHealth{Disabled: true})
@@ -178,10 +178,10 @@ func TestDeliveriesAndReplay(t *testing.T) {
 	r.send("POST", path+"/"+failed.ID+"/replay", "", http.StatusConflict)
 	r.send("POST", webhooksPath+"/"+webhook+"/test", "", http.StatusConflict)
 	if disabled := r.send("GET", webhooksPath+"/"+webhook, "", 200); !strings.Contains(disabled, `"status":"disabled"`) {
-		t.Errorf("after 410 it is %s", disabled)
+		t.Errorf("after 410: got webhook %s", disabled)
 	}
 	if enabled := r.send("PATCH", webhooksPath+"/"+webhook, `{"url": "https://two.example"}`, 200); !strings.Contains(enabled, `"status":"active"`) {
-		t.Errorf("with another url it is %s", enabled)
+		t.Errorf("after changing the URL: got webhook %s", enabled)
 	}
 }
 
@@ -207,7 +207,7 @@ func TestWebhookChangesAreAudited(t *testing.T) {
 	}
 	slices.Reverse(got)
 	if diff := cmp.Diff([]string{"create", "change", "change", "change", "delete"}, got); diff != "" {
-		t.Errorf("recorded (-want +got):\n%s", diff)
+		t.Errorf("audit records (-want +got):\n%s", diff)
 	}
 }
 
@@ -221,13 +221,13 @@ func TestWebhookSecretsAreNotLeaked(t *testing.T) {
 	path := webhooksPath + "/" + created.ID
 	for _, text := range []string{r.send("GET", path, "", 200), r.send("GET", webhooksPath, "", 200), r.send("PATCH", path, `{}`, 200), r.send("POST", path+"/rotate_secret", "", 200), r.log.String()} {
 		if strings.Contains(text, "the-token") || strings.Contains(text, created.SigningSecret) {
-			t.Errorf("a secret shows in %s", text)
+			t.Errorf("%s reveals a secret", text)
 		}
 	}
 	err := r.store.Transact(t.Context(), func(tx storage.Tx) error {
 		kept, err := tx.GetWebhook(t.Context(), created.ID)
 		if strings.Contains(string(kept.EncryptedSecrets), "the-token") {
-			t.Error("the token can be read from storage")
+			t.Error("token is stored in plaintext")
 		}
 		return err
 	})
@@ -253,10 +253,10 @@ func TestOperationsAcceptMissingBody(t *testing.T) {
 		tried++
 		path = strings.NewReplacer("{webhook_id}", uuid.NewString(), "{delivery_id}", uuid.NewString()).Replace(path)
 		if response, text := r.call("POST", path, "", "Authorization", r.bearer); response.StatusCode != http.StatusNotFound {
-			t.Errorf("POST %s without a body: answered %d: %s", path, response.StatusCode, text)
+			t.Errorf("POST %s without a body: got status %d: %s", path, response.StatusCode, text)
 		}
 	}
 	if tried != 3 {
-		t.Errorf("%d operations have no body, want 3", tried)
+		t.Errorf("got %d operations without a body, want 3", tried)
 	}
 }

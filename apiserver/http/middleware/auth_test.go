@@ -85,9 +85,9 @@ func TestMeterUsageRejectsOverLimit(t *testing.T) {
 		1: "1", time.Second: "1", time.Second + 1: "2", 30 * 24 * time.Hour: "2592000", 30*24*time.Hour - time.Millisecond: "2592000",
 	} {
 		meter := &fakeMeter{wait: wait}
-		recorder, _ := meter.serve(func(http.ResponseWriter, *http.Request) { t.Error("the handler is reached") }, false)
+		recorder, _ := meter.serve(func(http.ResponseWriter, *http.Request) { t.Error("handler was called") }, false)
 		if recorder.Code != http.StatusTooManyRequests || recorder.Header().Get("Retry-After") != want || len(meter.events) != 1 {
-			t.Errorf("%v: answered %d, Retry-After %q, want %s; said %v", wait, recorder.Code, recorder.Header().Get("Retry-After"), want, meter.events)
+			t.Errorf("%v: got status %d, Retry-After %q, want %s; got events %v", wait, recorder.Code, recorder.Header().Get("Retry-After"), want, meter.events)
 		}
 	}
 }
@@ -108,7 +108,7 @@ func TestOnAuthenticated(t *testing.T) {
 		handler := WithRequestInfo(OnAuthenticated(func(context.Context) { known = true })(proves))
 		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
 		if known != test.want {
-			t.Errorf("%s: known %v", name, known)
+			t.Errorf("%s: callback called: %v", name, known)
 		}
 	}
 }

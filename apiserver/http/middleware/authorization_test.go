@@ -75,7 +75,7 @@ func TestAuthorization(t *testing.T) {
 			t.Errorf("%s: got %d, denied %q, served %v", name, recorder.Code, recorder.Header().Get("Denied"), served)
 		}
 		if got := recorder.Header().Get("Served"); served && got != test.user {
-			t.Errorf("%s: the handler sees the user %q", name, got)
+			t.Errorf("%s: handler got user %q", name, got)
 		}
 		if want := name == "allowed" || name == "missing scope"; info.EndUser != want {
 			t.Errorf("%s: attributed to an end user: %v, want %v", name, info.EndUser, want)

@@ -51,7 +51,7 @@ func FuzzEnsureValidJSON(f *testing.F) {
 			return
 		}
 		if !wanted {
-			t.Fatalf("%q counts as JSON", body)
+			t.Fatalf("%q was accepted as JSON", body)
 		}
 		var got any
 		if err := json.Unmarshal(body, &got); err != nil {

@@ -71,7 +71,7 @@ func TestResolveClientAddr(t *testing.T) {
 		WithRequestInfo(ResolveClientAddr(isTestProxy)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			got = RequestInfoFrom(r.Context()).ClientAddr
 			if r.Host != "acme.example" || r.URL.Scheme != "http" {
-				t.Errorf("%s: the client called %s://%s", name, r.URL.Scheme, r.Host)
+				t.Errorf("%s: got URL %s://%s", name, r.URL.Scheme, r.Host)
 			}
 		}))).ServeHTTP(httptest.NewRecorder(), r)
 		if got.String() != test.want {

@@ -34,7 +34,7 @@ func TestAllowLoopbackHosts(t *testing.T) {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, request)
 		if recorder.Code != want {
-			t.Errorf("%q: answered %d, want %d", host, recorder.Code, want)
+			t.Errorf("%q: got status %d, want %d", host, recorder.Code, want)
 		}
 	}
 }

@@ -30,25 +30,25 @@ type accessibilityChecker struct {
 
 // check reports accessibility barriers: violated rules, targets that are too small, and fields
 // without a name. It takes a screenshot of the state.
-func (j *accessibilityChecker) check(state string) {
-	j.t.Helper()
-	j.seen[state] = true
-	rules := j.appearance.rules
+func (c *accessibilityChecker) check(state string) {
+	c.t.Helper()
+	c.seen[state] = true
+	rules := c.appearance.rules
 	if slices.Contains(fullyCheckedStates, state) {
 		rules = nil
 	}
-	for _, violation := range j.tab.Axe(rules...) {
-		j.t.Errorf("%s: %s", state, violation)
+	for _, violation := range c.tab.Axe(rules...) {
+		c.t.Errorf("%s: %s", state, violation)
 	}
-	j.tab.Screenshot(j.appearance.name + "-" + state)
-	if len(j.appearance.rules) > 0 {
+	c.tab.Screenshot(c.appearance.name + "-" + state)
+	if len(c.appearance.rules) > 0 {
 		return
 	}
-	for _, target := range j.tab.SmallTargets() {
-		j.t.Errorf("%s: %s", state, target)
+	for _, target := range c.tab.SmallTargets() {
+		c.t.Errorf("%s: %s", state, target)
 	}
-	for _, unnamed := range findUnnamed(j.tab.AccessibilityTree()) {
-		j.t.Errorf("%s: %s", state, unnamed)
+	for _, unnamed := range findUnnamed(c.tab.AccessibilityTree()) {
+		c.t.Errorf("%s: %s", state, unnamed)
 	}
 }
 
@@ -65,9 +65,9 @@ func findUnnamed(tree []browser.AXNode) []string {
 		switch {
 		case node.Ignored:
 		case isControl(node) && node.Name == "":
-			found = append(found, fmt.Sprintf("there is no name for%s", node))
+			found = append(found, fmt.Sprintf("missing accessible name:%s", node))
 		case isChoice(node) && !slices.ContainsFunc(above, isNamedGroup):
-			found = append(found, fmt.Sprintf("no group says what this is a choice of:%s", node))
+			found = append(found, fmt.Sprintf("missing accessible group:%s", node))
 		}
 	}
 	return found
@@ -168,82 +168,82 @@ func checkSurvey(j *accessibilityChecker, c *fixture) {
 }
 
 // fillInvalid fills in a form incorrectly; ok is false if that is not possible.
-func (w *surveyBot) fillInvalid(q *record.Question) bool {
-	w.t.Helper()
+func (b *surveyBot) fillInvalid(q *record.Question) bool {
+	b.t.Helper()
 	switch {
 	case q.AnswerType == record.AnswerNumber:
-		w.tab.Fill("#answer", "200")
+		b.tab.Fill("#answer", "200")
 	case q.AnswerType == record.AnswerText:
-		browser.Evaluate[string](w.tab, `document.getElementById("answer").value = "a".repeat(5000)`)
+		browser.Evaluate[string](b.tab, `document.getElementById("answer").value = "a".repeat(5000)`)
 	case q.AnswerType == record.AnswerMultipleChoice, q.AnswerType == record.AnswerList && !q.Meta.Required:
 		return false // an empty answer is valid
 	}
-	clickAndWait(w.tab, ".actions button")
+	clickAndWait(b.tab, ".actions button")
 	return true
 }
 
 // checkFormError checks a rejected form: it reports the error first, also in the title, and links to
 // the field.
-func (j *accessibilityChecker) checkFormError(w *surveyBot, state string) {
-	j.t.Helper()
-	j.check(state)
-	if got := j.tab.Focused(); got.ID != "problems" {
-		j.t.Errorf("%s: the focus is on %s, not on what is wrong", state, got.Tag)
+func (c *accessibilityChecker) checkFormError(w *surveyBot, state string) {
+	c.t.Helper()
+	c.check(state)
+	if got := c.tab.Focused(); got.ID != "problems" {
+		c.t.Errorf("%s: focus is on %s, want the error summary", state, got.Tag)
 	}
 	if title := w.readView().Title; !strings.HasPrefix(title, "Problem: ") {
-		j.t.Errorf("%s: the title is %q", state, title)
+		c.t.Errorf("%s: got title %q", state, title)
 	}
-	j.tab.Click("#problems a")
-	if got := j.tab.Focused(); got.Tag != "input" && got.Tag != "textarea" {
-		j.t.Errorf("%s: what is wrong leads to %s, not to the field", state, got.Tag)
+	c.tab.Click("#problems a")
+	if got := c.tab.Focused(); got.Tag != "input" && got.Tag != "textarea" {
+		c.t.Errorf("%s: error link leads to %s, want the field", state, got.Tag)
 	}
 }
 
 // checkBodyMap checks how symptoms are found.
-func (j *accessibilityChecker) checkBodyMap(w *surveyBot) {
-	j.t.Helper()
-	j.tab.Fill("#words", "Lorem ipsum")
-	clickAndWait(j.tab, "button[value=understand]")
-	j.checkFormError(w, "nothing-understood")
-	j.tab.Click("details.body summary")
-	j.check("body")
-	clickAndWait(j.tab, "#region-chest")
-	j.checkNext("region")
-	j.tab.Fill("#words", w.answers.Symptoms)
-	clickAndWait(j.tab, "button[value=understand]")
-	j.checkNext("understood")
+func (c *accessibilityChecker) checkBodyMap(w *surveyBot) {
+	c.t.Helper()
+	c.tab.Fill("#words", "Lorem ipsum")
+	clickAndWait(c.tab, "button[value=understand]")
+	c.checkFormError(w, "nothing-understood")
+	c.tab.Click("details.body summary")
+	c.check("body")
+	clickAndWait(c.tab, "#region-chest")
+	c.checkNext("region")
+	c.tab.Fill("#words", w.answers.Symptoms)
+	clickAndWait(c.tab, "button[value=understand]")
+	c.checkNext("understood")
 }
 
 // checkSearch checks the search results of a list.
-func (j *accessibilityChecker) checkSearch(w *surveyBot) {
-	j.t.Helper()
-	j.seen["lists"] = true
-	j.tab.Fill("#phrase", w.answers.Condition)
-	clickAndWait(j.tab, "button[value=find]")
-	j.checkNext("found")
+func (c *accessibilityChecker) checkSearch(w *surveyBot) {
+	c.t.Helper()
+	c.seen["lists"] = true
+	c.tab.Fill("#phrase", w.answers.Condition)
+	clickAndWait(c.tab, "button[value=find]")
+	c.checkNext("found")
 }
 
 // checkNext checks a page reached from within a page.
-func (j *accessibilityChecker) checkNext(state string) {
-	j.t.Helper()
-	j.check(state)
-	if !browser.Evaluate[bool](j.tab, `document.activeElement.matches("[data-next]")`) {
-		j.t.Errorf("%s: the focus is on %s, not on what was found", state, j.tab.Focused().Tag)
+func (c *accessibilityChecker) checkNext(state string) {
+	c.t.Helper()
+	c.check(state)
+	if !browser.Evaluate[bool](c.tab, `document.activeElement.matches("[data-next]")`) {
+		c.t.Errorf("%s: focus is on %s, want the results", state, c.tab.Focused().Tag)
 	}
 }
 
 // checkQuestionPages checks the pages about a question, and returns to it.
-func (j *accessibilityChecker) checkQuestionPages() {
-	j.t.Helper()
-	clickAndWait(j.tab, `main a[href$="/why"]`)
-	j.check("why")
-	clickAndWait(j.tab, "main a.button")
-	clickAndWait(j.tab, `main a[href$="/answers"]`)
-	j.check("answers")
-	clickAndWait(j.tab, "dl a")
-	j.check("answered")
-	clickAndWait(j.tab, `main a[href$="/answers"]`)
-	clickAndWait(j.tab, "main a.button")
+func (c *accessibilityChecker) checkQuestionPages() {
+	c.t.Helper()
+	clickAndWait(c.tab, `main a[href$="/why"]`)
+	c.check("why")
+	clickAndWait(c.tab, "main a.button")
+	clickAndWait(c.tab, `main a[href$="/answers"]`)
+	c.check("answers")
+	clickAndWait(c.tab, "dl a")
+	c.check("answered")
+	clickAndWait(c.tab, `main a[href$="/answers"]`)
+	clickAndWait(c.tab, "main a.button")
 }
 
 // checkResult checks the expandable parts of a result.
@@ -279,7 +279,7 @@ func checkSignIn(j *accessibilityChecker, c *fixture) {
 func checkErrorPages(j *accessibilityChecker, c *fixture) {
 	j.t.Helper()
 	other := c.createSurvey(surveySpec{Language: "en"})
-	for _, lost := range []struct {
+	for _, errorPage := range []struct {
 		state, path string
 		status      int
 	}{
@@ -288,10 +288,10 @@ func checkErrorPages(j *accessibilityChecker, c *fixture) {
 		{"gone", "/survey/" + other.ID, http.StatusUnauthorized},
 		{"missing", "/survey/" + other.ID + "/nowhere", http.StatusNotFound},
 	} {
-		j.tab.Go(c.address + lost.path)
-		j.check(lost.state)
-		if got := j.tab.Status(); got != lost.status {
-			j.t.Errorf("%s has the status %d, want %d", lost.state, got, lost.status)
+		j.tab.Go(c.address + errorPage.path)
+		j.check(errorPage.state)
+		if got := j.tab.Status(); got != errorPage.status {
+			j.t.Errorf("%s: got status %d, want %d", errorPage.state, got, errorPage.status)
 		}
 	}
 }
@@ -309,7 +309,7 @@ func checkCrisis(j *accessibilityChecker, c *fixture) {
 		case seen.Name == "alarm":
 			j.check("crisis-alarm")
 			if described != "crisis" {
-				j.t.Errorf("the heading of the alarm is described by %q", described)
+				j.t.Errorf("emergency heading is described by %q", described)
 			}
 		case seen.Question != nil && seen.Question.Section == section.Notes:
 			j.check("crisis")
@@ -335,6 +335,6 @@ func checkExpired(j *accessibilityChecker, c *fixture) {
 	clickAndWait(j.tab, "main .list a")
 	j.check("expired")
 	if heading := j.tab.Text("h1"); heading != "You can no longer answer these questions" {
-		j.t.Errorf("who comes late reads %q", heading)
+		j.t.Errorf("got heading %q for an expired survey", heading)
 	}
 }

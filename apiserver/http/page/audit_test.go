@@ -26,7 +26,7 @@ func TestPagesAuditOneRead(t *testing.T) {
 		records, after, err := c.users.ListAuditRecords(t.Context(), of, record.Page{Limit: 1000})
 		c.must(err)
 		if after != before+1 {
-			t.Errorf("%s is recorded %d times", path, after-before)
+			t.Errorf("%s: got %d audit records", path, after-before)
 			return audit.Record{}
 		}
 		last := records[0]
@@ -40,7 +40,7 @@ func TestPagesAuditOneRead(t *testing.T) {
 	}
 	article, found := findArticle(v.completeSurvey(healthyPatient("a headache"), v.question(0), continueToEnd), v.survey)
 	if !found {
-		t.Fatal("there is nothing to read")
+		t.Fatal("article not found in the result")
 	}
 	result := audit.Record{Action: audit.Read, Resource: audit.Result}
 	for _, path := range []string{v.survey + "/result", article} {

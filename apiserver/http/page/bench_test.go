@@ -31,11 +31,11 @@ var storages = map[string]func(testing.TB) string{
 func BenchmarkPage(b *testing.B) {
 	for name, url := range storages {
 		b.Run(name, func(b *testing.B) {
-			room := newPatientLoad(b, newFixtureOver(b, url(b)), 50)
+			load := newPatientLoad(b, newFixtureOver(b, url(b)), 50)
 			b.ResetTimer()
-			room.run(b.Context(), b.N)
-			b.ReportMetric(percentileMillis(room.times, 50), "p50-ms")
-			b.ReportMetric(percentileMillis(room.times, 99), "p99-ms")
+			load.run(b.Context(), b.N)
+			b.ReportMetric(percentileMillis(load.times, 50), "p50-ms")
+			b.ReportMetric(percentileMillis(load.times, 99), "p99-ms")
 		})
 	}
 }
@@ -79,30 +79,30 @@ var complaints = []string{"a headache since yesterday", "a cough and a fever", "
 
 func newPatientLoad(b *testing.B, c *fixture, patients int) *patientLoad {
 	b.Helper()
-	room := &patientLoad{fixture: c, patients: make(chan *waitingPatient, patients), interval: thinkTime / time.Duration(patients)}
+	load := &patientLoad{fixture: c, patients: make(chan *waitingPatient, patients), interval: thinkTime / time.Duration(patients)}
 	for i := range patients {
-		room.patients <- room.patient(healthyPatient(complaints[i%len(complaints)]))
+		load.patients <- load.patient(healthyPatient(complaints[i%len(complaints)]))
 	}
-	return room
+	return load
 }
 
 // patient returns a patient at the first question of a survey.
-func (room *patientLoad) patient(as answerPolicy) *waitingPatient {
-	v := room.openMagicLink(room.createSurvey(surveySpec{}))
+func (load *patientLoad) patient(as answerPolicy) *waitingPatient {
+	v := load.openMagicLink(load.createSurvey(surveySpec{}))
 	return &waitingPatient{v, as, v.get(v.question(0))}
 }
 
 // run sends an answer at each tick, until this many are sent or the context ends.
-func (room *patientLoad) run(open context.Context, wanted int) {
+func (load *patientLoad) run(open context.Context, wanted int) {
 	var group sync.WaitGroup
 	defer group.Wait()
-	ticker := time.NewTicker(room.interval)
+	ticker := time.NewTicker(load.interval)
 	defer ticker.Stop()
 	for range wanted {
 		select {
 		case <-ticker.C:
-			patient := <-room.patients
-			group.Go(func() { room.step(patient) })
+			patient := <-load.patients
+			group.Go(func() { load.step(patient) })
 		case <-open.Done():
 			return
 		}
@@ -110,7 +110,7 @@ func (room *patientLoad) run(open context.Context, wanted int) {
 }
 
 // step has a patient answer and read the next page. A new patient replaces one who is done.
-func (room *patientLoad) step(p *waitingPatient) {
+func (load *patientLoad) step(p *waitingPatient) {
 	path := strings.TrimSuffix(p.page.path, "?seen")
 	began := time.Now()
 	page := p.post(path, p.answer(p.page))
@@ -118,18 +118,18 @@ func (room *patientLoad) step(p *waitingPatient) {
 		page = p.get(page.location)
 	}
 	took := time.Since(began)
-	room.took.Lock()
-	room.times = append(room.times, took)
-	room.took.Unlock()
+	load.took.Lock()
+	load.times = append(load.times, took)
+	load.took.Unlock()
 	p.page = page
 	if page.status != http.StatusOK && page.status != http.StatusUnprocessableEntity {
-		p.t.Errorf("%s: answered %d", page.path, page.status)
+		p.t.Errorf("%s: got status %d", page.path, page.status)
 	}
 	if !strings.Contains(page.path, "/questions/") {
-		p = room.patient(p.answerPolicy)
+		p = load.patient(p.answerPolicy)
 	}
 	if strings.Contains(p.page.body, `class="page-alarm"`) {
 		p.page = p.get(p.page.path + "?seen")
 	}
-	room.patients <- p
+	load.patients <- p
 }

@@ -24,7 +24,7 @@ type regionView struct{ ID, Name string }
 // showBodyMap adds the body map to the draft, and the symptoms of the selected region, if any.
 func (h *handlers) showBodyMap(d *draft, q *record.Question, region string) error {
 	list := *q.Meta.SourceList
-	felt, err := h.symptomsByRegion(list)
+	symptoms, err := h.symptomsByRegion(list)
 	if err != nil {
 		return err
 	}
@@ -32,15 +32,15 @@ func (h *handlers) showBodyMap(d *draft, q *record.Question, region string) erro
 	d.Body = &bodyView{Drawings: []drawingView{
 		{h.body.Drawing(figure, body.Front), "body.front"}, {h.body.Drawing(figure, body.Back), "body.back"},
 	}}
-	for _, known := range h.body.Regions() {
-		if len(felt[known.ID]) == 0 {
+	for _, bodyRegion := range h.body.Regions() {
+		if len(symptoms[bodyRegion.ID]) == 0 {
 			continue
 		}
-		shown := regionView{known.ID, h.body.Name(known.ID, list.Language)}
+		shown := regionView{bodyRegion.ID, h.body.Name(bodyRegion.ID, list.Language)}
 		d.Body.Regions = append(d.Body.Regions, shown)
-		if known.ID == region {
+		if bodyRegion.ID == region {
 			d.Region = shown.Name
-			d.addFound(felt[known.ID])
+			d.addFound(symptoms[bodyRegion.ID])
 		}
 	}
 	return nil
@@ -62,18 +62,18 @@ func (h *handlers) symptomsByRegion(list record.SourceList) (map[string][]record
 	for _, item := range named {
 		items[item.ID] = item
 	}
-	felt := map[string][]record.Item{}
+	symptoms := map[string][]record.Item{}
 	for _, region := range h.body.Regions() {
-		if _, usual := items[region.Symptoms[0]]; !usual && !region.Front && !region.Back {
+		if _, mostCommon := items[region.Symptoms[0]]; !mostCommon && !region.Front && !region.Back {
 			continue
 		}
 		for _, id := range region.Symptoms {
 			if item, ok := items[id]; ok {
-				felt[region.ID] = append(felt[region.ID], item)
+				symptoms[region.ID] = append(symptoms[region.ID], item)
 			}
 		}
 	}
-	return felt, nil
+	return symptoms, nil
 }
 
 // addFound adds items that are not chosen yet to the found items.

@@ -32,13 +32,13 @@ func TestCrisisLineIsShown(t *testing.T) {
 		v.post(v.question(0), url.Values{"answer": checkedValues(understood), "do": {"go-on"}}).expectRedirect(t, v.question(1))
 		shown := []pageResponse{v.get(v.question(1)), v.get(v.question(1) + "?seen"), v.get(v.survey + "/answers"), v.get(v.survey + "/why")}
 		if alarmed := strings.Contains(shown[0].body, `class="page-alarm"`); alarmed != test.isEmergency {
-			t.Errorf("%s: it is an emergency: %t", test.words, alarmed)
+			t.Errorf("%s: got emergency: %t", test.words, alarmed)
 		}
 		shown = append(shown, v.completeSurvey(healthyPatient("nothing"), v.question(1)+"?seen", continueToEnd))
 		for _, page := range shown {
 			page.expect(t, http.StatusOK)
 			if said := strings.Count(page.text(), crisisText); said > 1 || said == 1 != test.inCrisis {
-				t.Errorf("%s: %s names the crisis line %d times\n%.1500s", test.words, page.path, said, page.text())
+				t.Errorf("%s: %s contains the crisis line %d times\n%.1500s", test.words, page.path, said, page.text())
 			}
 		}
 	}

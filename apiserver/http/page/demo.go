@@ -24,17 +24,17 @@ func (h *handlers) showDemo(w http.ResponseWriter, r *http.Request) {
 
 // startDemo creates a demo survey and opens it.
 func (h *handlers) startDemo(w http.ResponseWriter, r *http.Request) {
-	who := r.PostFormValue("who")
-	wanted := DemoSurvey{
-		Type: record.TypeTriage, Dependent: who == "child" || who == "other", AcceptLanguage: r.Header.Get("Accept-Language"),
+	audience := r.PostFormValue("who")
+	request := DemoSurvey{
+		Type: record.TypeTriage, Dependent: audience == "child" || audience == "other", AcceptLanguage: r.Header.Get("Accept-Language"),
 	}
 	if kind := record.Type(r.PostFormValue("type")); kind == record.TypeIntake || kind == record.TypeFollowUp {
-		wanted.Type = kind
+		request.Type = kind
 	}
-	if who == "child" {
-		wanted.Age = record.Age{Value: 7, Unit: assessment.Year}
+	if audience == "child" {
+		request.Age = record.Age{Value: 7, Unit: assessment.Year}
 	}
-	session, err := h.CreateDemoSurvey(r.Context(), wanted)
+	session, err := h.CreateDemoSurvey(r.Context(), request)
 	if err != nil {
 		h.handleError(w, r, err)
 		return

@@ -85,7 +85,7 @@ func hasUnreadText(form url.Values, field, read string) bool {
 }
 
 // showDraft renders the form after a draft action.
-func (h *handlers) showDraft(w http.ResponseWriter, r *http.Request, sight *flow.View, step *record.Step) {
+func (h *handlers) showDraft(w http.ResponseWriter, r *http.Request, view *flow.View, step *record.Step) {
 	draft, err := h.newDraft(&step.Question, r.PostForm)
 	if err != nil {
 		h.handleError(w, r, err)
@@ -95,7 +95,7 @@ func (h *handlers) showDraft(w http.ResponseWriter, r *http.Request, sight *flow
 	if draft.Problem != nil {
 		status = http.StatusUnprocessableEntity
 	}
-	h.renderQuestion(w, r, status, sight, step, draft)
+	h.renderQuestion(w, r, status, view, step, draft)
 }
 
 // newDraft returns the draft of a form, with the items to choose from.

@@ -16,9 +16,9 @@ import (
 var testWoman = record.Patient{Sex: "female", Age: record.Age{Value: 60, Unit: "year"}}
 
 // openAtSymptoms opens a triage of a woman at the symptoms question.
-func (c *fixture) openAtSymptoms(patient record.Patient) *visitor {
-	c.t.Helper()
-	return c.openMagicLink(c.createSurvey(surveySpec{Patient: patient, Sections: []string{"symptoms", "dynamic", "notes"}}))
+func (f *fixture) openAtSymptoms(patient record.Patient) *visitor {
+	f.t.Helper()
+	return f.openMagicLink(f.createSurvey(surveySpec{Patient: patient, Sections: []string{"symptoms", "dynamic", "notes"}}))
 }
 
 // strokeSymptoms returns an answer that is an emergency on its own.
@@ -36,24 +36,24 @@ func TestEmergencyIsShownOnce(t *testing.T) {
 	c := newFixture(t)
 	v := c.openAtSymptoms(testWoman)
 	if strings.Contains(v.get(v.question(0)).text(), "This may be an emergency") {
-		t.Error("an emergency is shown before any answer")
+		t.Error("want no emergency before the first answer")
 	}
 	v.post(v.question(0), v.strokeSymptoms()).expectRedirect(t, v.question(1))
 	alarm := v.get(v.question(1))
 	alarm.expect(t, http.StatusOK, "This may be an emergency", "Call 112", "Continue with the questions", "Call an ambulance now. Do not drive yourself.")
 	if alarm.heading() != "This may be an emergency" || !strings.Contains(alarm.body, `href="tel:112"`) || strings.Contains(alarm.body, "<aside") {
-		t.Errorf("the alarm is\n%s", alarm.body)
+		t.Errorf("got emergency page\n%s", alarm.body)
 	}
 	question := v.get(v.question(1) + "?seen")
 	question.expect(t, http.StatusOK, "This may be an emergency. Call 112")
 	if question.heading() == alarm.heading() {
-		t.Error("the question is not asked after the alarm")
+		t.Error("want the question after the emergency page")
 	}
 	v.post(v.question(1), healthyPatient("").answer(question)).expectRedirect(t, v.question(2))
 	next := v.get(v.question(2))
 	next.expect(t, http.StatusOK, "This may be an emergency. Call 112")
 	if next.heading() == alarm.heading() {
-		t.Error("the alarm is shown twice")
+		t.Error("emergency page is shown twice")
 	}
 	v.get(v.survey+"/why").expect(t, http.StatusOK, "This may be an emergency. Call 112")
 	v.get(v.survey+"/answers").expect(t, http.StatusOK, "This may be an emergency. Call 112")
@@ -61,11 +61,11 @@ func TestEmergencyIsShownOnce(t *testing.T) {
 	result := v.completeSurvey(healthyPatient("nothing"), v.question(2), continueToEnd)
 	result.expect(t, http.StatusOK, "Call an ambulance now", "Do not drive yourself", "What makes this serious", "Call 112")
 	if hints := c.countHints(v, result); hints > 0 {
-		t.Errorf("%d conditions say what helps at home", hints)
+		t.Errorf("got self-care advice for %d conditions", hints)
 	}
 	for _, shown := range []pageResponse{alarm, question, next, result} {
 		if strings.Contains(shown.text(), "116 123") {
-			t.Errorf("%s names a crisis line for a stroke", shown.path)
+			t.Errorf("%s contains a crisis line for a stroke", shown.path)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestEmergencyForChild(t *testing.T) {
 	alarm := v.get(v.question(1))
 	alarm.expect(t, http.StatusOK, "your child needs help right away", "999 in Britain, 112 in Europe, 911 in the United States")
 	if strings.Contains(alarm.body, "tel:") {
-		t.Error("it dials a number that it does not know")
+		t.Error("page links to an unconfigured phone number")
 	}
 }
 
@@ -94,40 +94,40 @@ func TestHiddenResults(t *testing.T) {
 	shown, hidden := c.openAtSymptoms(testWoman), c.openAtSymptoms(testWoman)
 	names := map[string]bool{}
 	shownResult := shown.completeSurvey(healthyPatient("a headache"), shown.question(0), func(s pageResponse) bool {
-		collectReasons(shown, s, names)
+		collectConditions(shown, s, names)
 		return true
 	})
 	if c.countHints(shown, shownResult) == 0 {
-		t.Error("no condition says what to do about it")
+		t.Error("want at least one condition with self-care advice")
 	}
 	article, found := findArticle(shownResult, shown.survey)
 	if !found || len(names) == 0 {
-		t.Fatalf("nothing is shown that could be hidden: %v\n%s", names, shownResult.text())
+		t.Fatalf("got no conditions to hide: %v\n%s", names, shownResult.text())
 	}
 	c.features.Store(&section.Features{})
 	hiddenNames := map[string]bool{}
 	result := hidden.completeSurvey(healthyPatient("a headache"), hidden.question(0), func(s pageResponse) bool {
-		collectReasons(hidden, s, hiddenNames)
+		collectConditions(hidden, s, hiddenNames)
 		return true
 	})
 	if len(hiddenNames) > 0 {
-		t.Errorf("the reasons name %v", hiddenNames)
+		t.Errorf("reasons reveal conditions %v", hiddenNames)
 	}
 	result.expect(t, http.StatusOK, "Your result", "Who can help", "Your answers", "Headache")
 	for _, text := range []string{"What it may be", "What fits", "Read more", "%", "No condition closely matches"} {
 		if strings.Contains(result.text(), text) {
-			t.Errorf("the result says %q\n%s", text, result.text())
+			t.Errorf("result contains %q\n%s", text, result.text())
 		}
 	}
 	hidden.get(strings.Replace(article, shown.survey, hidden.survey, 1)).expect(t, http.StatusNotFound)
 	shown.get(article).expect(t, http.StatusNotFound)
 	if shownResult.urgency() != result.urgency() || result.urgency() == "" {
-		t.Errorf("it is %q where conditions are hidden, and else %q", result.urgency(), shownResult.urgency())
+		t.Errorf("got urgency %q with hidden conditions, and %q otherwise", result.urgency(), shownResult.urgency())
 	}
 }
 
 // collectReasons collects the conditions that the reason of a question names.
-func collectReasons(v *visitor, question pageResponse, names map[string]bool) {
+func collectConditions(v *visitor, question pageResponse, names map[string]bool) {
 	if !strings.Contains(question.body, v.survey+"/why") {
 		return
 	}
@@ -140,17 +140,17 @@ func collectReasons(v *visitor, question pageResponse, names map[string]bool) {
 }
 
 // urgency returns the triage level of a result.
-func (s pageResponse) urgency() string {
-	_, after, _ := strings.Cut(s.body, `class="panel level-`)
+func (r pageResponse) urgency() string {
+	_, after, _ := strings.Cut(r.body, `class="panel level-`)
 	level, _, _ := strings.Cut(after, `"`)
 	return level
 }
 
 // countHints returns the number of conditions in a result with self-care advice.
-func (c *fixture) countHints(v *visitor, result pageResponse) (said int) {
-	c.t.Helper()
-	advice, err := c.surveys.PatientReport(c.t.Context(), portalActor, strings.TrimPrefix(v.survey, "/survey/"))
-	c.must(err)
+func (f *fixture) countHints(v *visitor, result pageResponse) (said int) {
+	f.t.Helper()
+	advice, err := f.surveys.PatientReport(f.t.Context(), portalActor, strings.TrimPrefix(v.survey, "/survey/"))
+	f.must(err)
 	for _, condition := range advice.Assessment.Conditions {
 		if hint := condition.Details.Hint; hint != nil && strings.Contains(result.text(), *hint) {
 			said++

@@ -22,13 +22,13 @@ import (
 )
 
 // handlerWith returns the pages of a fixture with edited options.
-func (c *fixture) handlerWith(edit func(*page.Options)) http.Handler {
-	c.t.Helper()
+func (f *fixture) handlerWith(edit func(*page.Options)) http.Handler {
+	f.t.Helper()
 	content, err := page.ReadContent()
-	c.must(err)
+	f.must(err)
 	options := page.Options{
-		Surveys: c.surveys, Users: c.users, Sessions: c.sessions, Content: content, Theme: c.theme.Load, Now: c.now,
-		Limiter: limiter.New(limiter.LimitsForMemory(0, 2), func(limiter.Reason) {}), Log: slog.New(slog.NewTextHandler(&c.log, nil)), Throttle: throttle.New(c.now),
+		Surveys: f.surveys, Users: f.users, Sessions: f.sessions, Content: content, Theme: f.theme.Load, Now: f.now,
+		Limiter: limiter.New(limiter.LimitsForMemory(0, 2), func(limiter.Reason) {}), Log: slog.New(slog.NewTextHandler(&f.log, nil)), Throttle: throttle.New(f.now),
 	}
 	edit(&options)
 	return page.New(options)
@@ -51,7 +51,7 @@ func TestErrorPages(t *testing.T) {
 	}
 	shown := v.send(http.MethodDelete, "/survey", nil)
 	if shown.status != http.StatusMethodNotAllowed || shown.header.Get("Allow") == "" {
-		t.Errorf("DELETE is answered %d, %v", shown.status, shown.header)
+		t.Errorf("DELETE: got status %d, header %v", shown.status, shown.header)
 	}
 }
 
@@ -64,7 +64,7 @@ func TestOverloadPage(t *testing.T) {
 		shown := requestPage(full, http.MethodGet, path, "")
 		shown.expect(t, http.StatusServiceUnavailable, "Please try again in a moment", "Call 112 now")
 		if shown.header.Get("Retry-After") == "" {
-			t.Errorf("%s does not say when to come back", path)
+			t.Errorf("%s: missing Retry-After", path)
 		}
 	}
 	requestPage(full, http.MethodGet, "/", "").expect(t, http.StatusOK)
@@ -92,7 +92,7 @@ func TestInternalErrorPages(t *testing.T) {
 		status int
 		says   string
 	}{
-		{errors.New("the disk is gone"), http.StatusInternalServerError, "Something went wrong"},
+		{errors.New("disk failure"), http.StatusInternalServerError, "Something went wrong"},
 		{record.ErrNotFound, http.StatusNotFound, "This page does not exist"},
 		{limiter.ErrBusy, http.StatusServiceUnavailable, "Please try again in a moment"},
 		{record.ErrNotOpen, http.StatusServiceUnavailable, "Please try again in a moment"},
@@ -103,7 +103,7 @@ func TestInternalErrorPages(t *testing.T) {
 		requestPage(broken, http.MethodGet, "/survey/"+made.ID+"/questions/0", token).expect(t, test.status, test.says)
 	}
 	if lines := strings.Count(c.log.String(), "failed to handle page request"); lines != 1 {
-		t.Errorf("the log has %d lines about faults:\n%s", lines, c.log.String())
+		t.Errorf("got %d log lines for server faults:\n%s", lines, c.log.String())
 	}
 }
 
@@ -144,15 +144,15 @@ func TestPatientDataIsNotLogged(t *testing.T) {
 	}
 	for _, secret := range secrets {
 		if strings.Contains(log, secret) {
-			t.Errorf("the log has %.20q", secret)
+			t.Errorf("log reveals %.20q", secret)
 		}
 	}
 	for _, endpoint := range []string{`"POST /survey"`, `"GET /survey/{survey}"`, `"POST /survey/{survey}/questions/{index}"`, `"GET /survey/{survey}/result"`} {
 		if !strings.Contains(log, "endpoint="+endpoint) {
-			t.Errorf("the log does not name the endpoint %s", endpoint)
+			t.Errorf("endpoint %s not found in the log", endpoint)
 		}
 	}
 	if len(cookies) != 2 || strings.Count(log, "msg=request") < 20 {
-		t.Errorf("with %d cookies the log is\n%s", len(cookies), log)
+		t.Errorf("got log with %d cookies\n%s", len(cookies), log)
 	}
 }

@@ -124,47 +124,47 @@ func newFixtureOver(t testing.TB, url string) *fixture {
 	return c
 }
 
-func (c *fixture) must(err error) {
-	c.t.Helper()
+func (f *fixture) must(err error) {
+	f.t.Helper()
 	if err != nil {
-		c.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 }
 
-func (c *fixture) now() time.Time { return time.Now().Add(time.Duration(c.clockOffset.Load())) }
+func (f *fixture) now() time.Time { return time.Now().Add(time.Duration(f.clockOffset.Load())) }
 
-func (c *fixture) openStore(url string) storage.Store {
-	c.t.Helper()
+func (f *fixture) openStore(url string) storage.Store {
+	f.t.Helper()
 	store, err := open.New(url)
-	c.must(err)
-	c.must(store.Open(context.Background(), storage.Owner{}))
-	c.t.Cleanup(func() { _ = store.Close() })
+	f.must(err)
+	f.must(store.Open(context.Background(), storage.Owner{}))
+	f.t.Cleanup(func() { _ = store.Close() })
 	return store
 }
 
 // newHandler returns the pages with a limiter.
-func (c *fixture) newHandler(guard *limiter.Limiter, log *slog.Logger) http.Handler {
-	c.t.Helper()
+func (f *fixture) newHandler(guard *limiter.Limiter, log *slog.Logger) http.Handler {
+	f.t.Helper()
 	content, err := page.ReadContent()
-	c.must(err)
+	f.must(err)
 	return page.New(page.Options{
-		Surveys: c.surveys, Users: c.users, Sessions: c.sessions, Content: content, Theme: c.theme.Load, Now: c.now,
-		Limiter: guard, Log: log, Throttle: throttle.New(c.now),
+		Surveys: f.surveys, Users: f.users, Sessions: f.sessions, Content: content, Theme: f.theme.Load, Now: f.now,
+		Limiter: guard, Log: log, Throttle: throttle.New(f.now),
 	})
 }
 
 // serve starts serving the pages.
-func (c *fixture) serve() {
-	c.t.Helper()
-	log := slog.New(slog.NewTextHandler(&c.log, nil))
-	handler := c.newHandler(limiter.New(limiter.LimitsForMemory(0, 2), func(limiter.Reason) {}), log)
+func (f *fixture) serve() {
+	f.t.Helper()
+	log := slog.New(slog.NewTextHandler(&f.log, nil))
+	handler := f.newHandler(limiter.New(limiter.LimitsForMemory(0, 2), func(limiter.Reason) {}), log)
 	trusts := func(netip.Addr) bool { return false }
 	observed := middleware.LogRequests(log, nopObserver{})(middleware.RecoverPanics(log, func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusInternalServerError)
 	})(handler))
 	server := httptest.NewServer(middleware.WithRequestInfo(middleware.ResolveClientAddr(trusts)(observed)))
-	c.t.Cleanup(server.Close)
-	c.address = server.URL
+	f.t.Cleanup(server.Close)
+	f.address = server.URL
 }
 
 // nopObserver ignores responses.
@@ -182,48 +182,48 @@ type surveySpec struct {
 }
 
 // createSurvey creates a survey with its own user and patient.
-func (c *fixture) createSurvey(w surveySpec) record.Survey {
-	c.t.Helper()
+func (f *fixture) createSurvey(w surveySpec) record.Survey {
+	f.t.Helper()
 	ctx := context.Background()
-	user, err := c.users.CreateUser(ctx, portalActor, w.Contact)
-	c.must(err)
+	user, err := f.users.CreateUser(ctx, portalActor, w.Contact)
+	f.must(err)
 	w.Patient.UserID = user.ID
-	patient, err := c.users.CreatePatient(ctx, portalActor, w.Patient)
-	c.must(err)
-	return c.createSurveyFor(patient, w)
+	patient, err := f.users.CreatePatient(ctx, portalActor, w.Patient)
+	f.must(err)
+	return f.createSurveyFor(patient, w)
 }
 
 // createSurveyFor creates a survey of a patient.
-func (c *fixture) createSurveyFor(patient record.Patient, w surveySpec) record.Survey {
-	c.t.Helper()
+func (f *fixture) createSurveyFor(patient record.Patient, w surveySpec) record.Survey {
+	f.t.Helper()
 	kind := w.Type
 	if kind == "" {
 		kind = string(record.TypeTriage)
 	}
-	made, err := c.surveys.Create(context.Background(), portalActor, service.CreateRequest{
+	made, err := f.surveys.Create(context.Background(), portalActor, service.CreateRequest{
 		PatientID: patient.ID, Language: w.Language,
 		CreateOptions: flow.CreateOptions{Type: kind, Sections: w.Sections, ExpirationDate: w.Expires},
 	})
-	c.must(err)
+	f.must(err)
 	return made
 }
 
 // magicLink returns the magic link of a survey.
-func (c *fixture) magicLink(s record.Survey) string {
-	c.t.Helper()
-	patient, err := c.users.GetPatient(context.Background(), portalActor, s.PatientID)
-	c.must(err)
-	code, err := c.users.CreateMagicCode(context.Background(), identity.Session{UserID: patient.UserID, SurveyID: s.ID}, s.ExpirationDate)
-	c.must(err)
-	return c.address + "/survey/" + s.ID + "?magicCode=" + code
+func (f *fixture) magicLink(s record.Survey) string {
+	f.t.Helper()
+	patient, err := f.users.GetPatient(context.Background(), portalActor, s.PatientID)
+	f.must(err)
+	code, err := f.users.CreateMagicCode(context.Background(), identity.Session{UserID: patient.UserID, SurveyID: s.ID}, s.ExpirationDate)
+	f.must(err)
+	return f.address + "/survey/" + s.ID + "?magicCode=" + code
 }
 
 // newBrowser returns a client without scripts that keeps cookies and follows no redirects. It
 // treats http on localhost as secure, as browsers do.
-func (c *fixture) newBrowser() *http.Client {
-	c.t.Helper()
+func (f *fixture) newBrowser() *http.Client {
+	f.t.Helper()
 	jar, err := cookiejar.New(nil)
-	c.must(err)
+	f.must(err)
 	return &http.Client{
 		Jar: secureJar{jar}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -238,4 +238,4 @@ func clickAndWait(tab *browser.Tab, selector string) {
 }
 
 // date returns today's date as English pages show it.
-func (c *fixture) date() string { return c.now().UTC().Format("2 January 2006") }
+func (f *fixture) date() string { return f.now().UTC().Format("2 January 2006") }

@@ -211,10 +211,10 @@ func fillItems(form url.Values, q *record.Question, items []record.Item) {
 // groupSingleChoice returns the item chosen in a group with a single answer.
 func groupSingleChoice(items []record.Item) string {
 	chosen := noneValue
-	for _, one := range items {
-		switch one.ChoiceID {
+	for _, item := range items {
+		switch item.ChoiceID {
 		case record.ChoicePresent:
-			return one.ID
+			return item.ID
 		case record.ChoiceUnknown:
 			chosen = unknownValue
 		}

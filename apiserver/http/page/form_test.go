@@ -100,12 +100,12 @@ func TestAnswerFromForm(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, wrong := answerFromForm(sampleQuestions()[test.question], form)
+		answer, formErr := answerFromForm(sampleQuestions()[test.question], form)
 		var got string
-		if wrong == nil {
+		if formErr == nil {
 			got = string(marshalAnswer(t, answer))
 		}
-		if diff := cmp.Diff(test.problem, wrong); diff != "" || got != test.answer {
+		if diff := cmp.Diff(test.problem, formErr); diff != "" || got != test.answer {
 			t.Errorf("%s, %.60s: got %s, want %s\n%s", test.question, test.form, got, test.answer, diff)
 		}
 	}
@@ -158,22 +158,22 @@ func TestFormRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		form := formFromAnswer(q, given)
-		sent, wrong := answerFromForm(q, form)
-		if wrong != nil {
+		sent, formErr := answerFromForm(q, form)
+		if formErr != nil {
 			if len(form) > 0 {
-				r.Fatalf("the form %v of %v has the problem %v", form, given, wrong)
+				r.Fatalf("form %v of answer %v: got error %v", form, given, formErr)
 			}
 			return // several unanswered items, which only the API can express
 		}
 		read, err := section.ParseAnswer(q, marshalAnswer(t, sent), w.Lists)
 		if err != nil {
-			r.Fatalf("%v, of %v: %v", sent, given, err)
+			r.Fatalf("answer %v, originally %v: %v", sent, given, err)
 		}
 		if diff := cmp.Diff(given, sortItems(q, given, read)); isLossless(q, given) && diff != "" {
-			r.Errorf("through the form %v (-given +read):\n%s", form, diff)
+			r.Errorf("round trip through form %v (-want +got):\n%s", form, diff)
 		}
 		if again, _ := answerFromForm(q, formFromAnswer(q, read)); !cmp.Equal(again, sent) {
-			r.Errorf("%v says %v, and its own form %v", form, sent, again)
+			r.Errorf("form %v yields %v, whose form yields %v", form, sent, again)
 		}
 	})
 }
@@ -228,9 +228,9 @@ func TestUnchangedAnswerKeepsLaterAnswers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		answer, wrong := readAnswer(q, form)
-		if wrong != nil {
-			t.Fatalf("%s, %s: %v", test.question, test.form, wrong)
+		answer, formErr := readAnswer(q, form)
+		if formErr != nil {
+			t.Fatalf("%s, %s: %v", test.question, test.form, formErr)
 		}
 		if got := isUnchanged(&record.Step{Question: *q, Answer: given}, answer); got != test.same {
 			t.Errorf("%s, %s after %s: got %t", test.question, test.form, test.before, got)
@@ -254,7 +254,7 @@ func TestDraftActions(t *testing.T) {
 			t.Errorf("%s: got %t", form, got)
 		}
 		if isDraftAction(sampleQuestions()["text"], values) {
-			t.Errorf("%s: a text is no list", form)
+			t.Errorf("%s: want no draft action for a text question", form)
 		}
 	}
 }
@@ -274,12 +274,12 @@ func FuzzForm(f *testing.F) {
 		form, _ := url.ParseQuery(body) // contains what could be parsed
 		for name, q := range all {
 			_ = isDraftAction(q, form)
-			sent, wrong := readAnswer(q, form)
-			if wrong != nil {
+			sent, formErr := readAnswer(q, form)
+			if formErr != nil {
 				continue
 			}
 			read, err := section.ParseAnswer(q, marshalAnswer(t, sent), lists)
-			if _, refused := errors.AsType[*assessment.FieldError](err); err != nil && !refused {
+			if _, fieldErr := errors.AsType[*assessment.FieldError](err); err != nil && !fieldErr {
 				t.Errorf("%s: %v: %v", name, sent, err)
 			}
 			if err == nil && read.Kind != record.KindSkipped {
@@ -293,12 +293,12 @@ func FuzzForm(f *testing.F) {
 func resubmit(t *testing.T, q *record.Question, given record.Answer, lists section.Lists) {
 	t.Helper()
 	form := formFromAnswer(q, given)
-	sent, wrong := answerFromForm(q, form)
-	if wrong != nil {
-		t.Fatalf("%v is shown as %v: %v", given, form, wrong)
+	sent, formErr := answerFromForm(q, form)
+	if formErr != nil {
+		t.Fatalf("answer %v is shown as form %v: %v", given, form, formErr)
 	}
 	again, err := section.ParseAnswer(q, marshalAnswer(t, sent), lists)
 	if diff := cmp.Diff(given, again); err != nil || diff != "" {
-		t.Errorf("%v is shown as %v: %v\n%s", given, form, err, diff)
+		t.Errorf("answer %v is shown as form %v: %v\n%s", given, form, err, diff)
 	}
 }

@@ -49,15 +49,15 @@ func TestHeaders(t *testing.T) {
 				"img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 		} {
 			if got := s.header.Get(header); got != want {
-				t.Errorf("%s has %s: %s\nwant %s", name, header, got, want)
+				t.Errorf("%s: got header %s: %s\nwant %s", name, header, got, want)
 			}
 		}
 		if !strings.HasPrefix(s.body, `<!DOCTYPE html>`) || !strings.Contains(s.body, `<html lang="en" dir="ltr">`) || s.heading() == "" {
-			t.Errorf("%s begins with %.100s and has the heading %q", name, s.body, s.heading())
+			t.Errorf("%s: got page %.100s with heading %q", name, s.body, s.heading())
 		}
 		for node := range s.tree().Descendants() {
 			if attribute(node, "style") != "" || node.DataAtom == atom.Script && (node.FirstChild != nil || attribute(node, "src") == "") {
-				t.Errorf("%s has in it what its policy does not let in: %v", name, node)
+				t.Errorf("%s contains content forbidden by its policy: %v", name, node)
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func TestLanguageOfPages(t *testing.T) {
 	for path, want := range map[string]string{v.survey: "de", v.question(0): "de", "/survey": "en-US", "/": "en-US", "/survey/x": "en-US"} {
 		shown := v.get(path, "Accept-Language", "en-US,en;q=0.9")
 		if got := shown.header.Get("Content-Language"); got != want || !strings.Contains(shown.body, `<html lang="`+want+`"`) {
-			t.Errorf("%s is in %s", path, got)
+			t.Errorf("%s: got language %s", path, got)
 		}
 	}
 }
@@ -97,7 +97,7 @@ func TestPagesLoadNothingExternal(t *testing.T) {
 			for _, key := range []string{"src", "href", "action"} {
 				at := mustParse(t, attribute(node, key))
 				if at.Host != "" && (node.DataAtom != atom.A || name != "article" || attribute(node, "rel") != "noreferrer") {
-					t.Errorf("%s: %s leads to %s", name, node.Data, at)
+					t.Errorf("%s: %s links to %s", name, node.Data, at)
 				}
 			}
 		}
@@ -121,7 +121,7 @@ func TestPageSize(t *testing.T) {
 		isQuestion := strings.HasPrefix(name, "question") && !strings.Contains(s.body, `class="region"`)
 		most[isQuestion] = max(most[isQuestion], s.wireBytes)
 		if s.wireBytes > maxPageBytes || isQuestion && s.wireBytes > maxQuestionBytes {
-			t.Errorf("%s has %d bytes", name, s.wireBytes)
+			t.Errorf("%s takes %d bytes", name, s.wireBytes)
 		}
 	}
 	t.Logf("questions have up to %d bytes, other pages %d", most[true], most[false])
@@ -176,6 +176,6 @@ func TestScriptIsCacheable(t *testing.T) {
 	script := v.get(path)
 	script.expect(t, http.StatusOK)
 	if script.header.Get("Content-Type") != "text/javascript; charset=utf-8" || script.header.Get("Cache-Control") != "public, max-age=31536000, immutable" {
-		t.Errorf("it is answered with %v", script.header)
+		t.Errorf("got header %v", script.header)
 	}
 }

@@ -25,19 +25,19 @@ type keyboardUser struct {
 }
 
 // tabTo presses Tab until the focus is on the first element whose name, ID or text has this prefix.
-func (k *keyboardUser) tabTo(wanted string) {
+func (k *keyboardUser) tabTo(prefix string) {
 	k.t.Helper()
 	for range maxTabStops {
 		k.tab.Press("Tab")
-		if matchesElement(k.tab.Focused(), wanted) {
+		if matchesElement(k.tab.Focused(), prefix) {
 			return
 		}
 	}
-	k.t.Fatalf("%d times Tab does not lead to %q at %s", maxTabStops, wanted, k.tab.URL())
+	k.t.Fatalf("pressing Tab %d times does not reach %q at %s", maxTabStops, prefix, k.tab.URL())
 }
 
-func matchesElement(e browser.Element, wanted string) bool {
-	return e.Name == wanted || e.ID == wanted || strings.HasPrefix(e.Text, wanted)
+func matchesElement(e browser.Element, prefix string) bool {
+	return e.Name == prefix || e.ID == prefix || strings.HasPrefix(e.Text, prefix)
 }
 
 // submit presses Enter and waits for another page.
@@ -78,7 +78,7 @@ func TestKeyboardOnlySurvey(t *testing.T) {
 	k.tabTo("answer")
 	tab.Press("Space", "ArrowDown")
 	if got := browser.Evaluate[string](tab, `document.querySelector("input:checked").value`); got != "male" {
-		t.Errorf("an arrow chooses %q, want male", got)
+		t.Errorf("arrow key selects %q, want male", got)
 	}
 	k.tabTo("Continue")
 	k.submit()
@@ -92,7 +92,7 @@ func TestKeyboardOnlySurvey(t *testing.T) {
 		"Continue", "None of these", "Why do we ask this?", "See your answers",
 	}
 	if diff := cmp.Diff(want, k.tabStops()); diff != "" {
-		t.Errorf("stops of the keyboard (-want +got):\n%s", diff)
+		t.Errorf("tab stops (-want +got):\n%s", diff)
 	}
 	k.tabTo("Continue")
 	k.submit()
@@ -113,6 +113,6 @@ func TestSkipLink(t *testing.T) {
 	tab.Reload()
 	tab.Press("Tab", "Enter")
 	if got := tab.Focused(); got.ID != "main" {
-		t.Errorf("the link that skips leads to %+v", got)
+		t.Errorf("skip link leads to %+v", got)
 	}
 }

@@ -76,23 +76,23 @@ func TestMessagesMatchUsage(t *testing.T) {
 	t.Parallel()
 	english := mustReadMessages(t).Languages()[0]
 	asked := append(messageIDsInTemplates(t), messageIDsInCode(t)...)
-	unsaid := map[string]bool{}
+	unused := map[string]bool{}
 	for _, id := range english.IDs() {
-		unsaid[id] = true
+		unused[id] = true
 	}
 	for _, id := range asked {
 		if !english.Has(id) && !english.Has(id+".you") {
-			t.Errorf("%s is asked for and is not there", id)
+			t.Errorf("message %s not found", id)
 		}
-		for _, said := range []string{"", ".you", ".child", ".other"} {
-			delete(unsaid, id+said)
+		for _, variant := range []string{"", ".you", ".child", ".other"} {
+			delete(unused, id+variant)
 		}
 	}
-	if len(unsaid) > 0 {
-		t.Errorf("unused messages: %v", slices.Sorted(maps.Keys(unsaid)))
+	if len(unused) > 0 {
+		t.Errorf("unused messages: %v", slices.Sorted(maps.Keys(unused)))
 	}
 	if len(asked) < 200 {
-		t.Errorf("only %d are asked for: this does not see how", len(asked))
+		t.Errorf("found only %d message IDs in use", len(asked))
 	}
 }
 
@@ -187,7 +187,7 @@ func resolveMessageIDs(t *testing.T, argument parse.Node, families map[string][]
 		}
 		words, known := families[pattern.String()]
 		if !known {
-			t.Errorf("nothing is known of the words in %s", pattern.String())
+			t.Errorf("unknown message ID pattern %s", pattern.String())
 		}
 		ids := make([]string, len(words))
 		for i, word := range words {
@@ -213,7 +213,7 @@ func messageIDsInCode(t *testing.T) (ids []string) {
 }
 
 // forEachLiteral visits the string literals in the code of this package.
-func forEachLiteral(t *testing.T, see func(text string)) {
+func forEachLiteral(t *testing.T, visit func(text string)) {
 	t.Helper()
 	names, err := filepath.Glob("*.go")
 	if err != nil {
@@ -230,7 +230,7 @@ func forEachLiteral(t *testing.T, see func(text string)) {
 		ast.Inspect(file, func(node ast.Node) bool {
 			if literal, ok := node.(*ast.BasicLit); ok && literal.Kind == token.STRING {
 				if text, err := strconv.Unquote(literal.Value); err == nil {
-					see(text)
+					visit(text)
 				}
 			}
 			return true
@@ -241,15 +241,15 @@ func forEachLiteral(t *testing.T, see func(text string)) {
 // The notice pages are exactly the pages that the code renders.
 func TestNoticePages(t *testing.T) {
 	t.Parallel()
-	var said []string
+	var variant []string
 	forEachLiteral(t, func(text string) {
 		if slices.Contains(noticePages, text) {
-			said = append(said, text)
+			variant = append(variant, text)
 		}
 	})
 	for _, note := range noticePages {
-		if !slices.Contains(said, note) {
-			t.Errorf("no code renders the notice page %s", note)
+		if !slices.Contains(variant, note) {
+			t.Errorf("notice page %s is never rendered", note)
 		}
 	}
 }
@@ -259,10 +259,10 @@ func TestMessagesForAllAudiences(t *testing.T) {
 	t.Parallel()
 	for _, words := range mustReadMessages(t).Languages() {
 		for _, id := range words.IDs() {
-			said, toPatients := strings.CutSuffix(id, ".you")
+			variant, toPatients := strings.CutSuffix(id, ".you")
 			for _, other := range []string{".child", ".other"} {
-				if toPatients && !words.Has(said+other) {
-					t.Errorf("%s: there is %s and no %s", words.Tag, id, said+other)
+				if toPatients && !words.Has(variant+other) {
+					t.Errorf("%s: found message %s, but not %s", words.Tag, id, variant+other)
 				}
 			}
 		}
@@ -278,7 +278,7 @@ func TestFormatDate(t *testing.T) {
 			t.Errorf("%s: got %q", tag, got)
 		}
 		if months := strings.Fields(v.Match(tag).Text("date.months")); len(months) != 12 {
-			t.Errorf("%s has the months %q", tag, months)
+			t.Errorf("%s: got months %q", tag, months)
 		}
 	}
 }

@@ -49,28 +49,28 @@ func BenchmarkDiagnosisWithPatients(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			c := newFixtureOver(b, url(b))
 			c.serveWithAPI(models)
-			room := newPatientLoad(b, c, 100)
+			load := newPatientLoad(b, c, 100)
 			program := newAPIClient(b, c.address, bodies)
 			b.ResetTimer()
 			var alone, mixed []time.Duration
 			for left := b.N; left > 0; left -= callsPerRound {
 				calls := min(left, callsPerRound)
 				alone = append(alone, program.diagnose(calls)...)
-				mixed = append(mixed, room.runDuring(func() []time.Duration { return program.diagnose(calls) })...)
+				mixed = append(mixed, load.runDuring(func() []time.Duration { return program.diagnose(calls) })...)
 			}
 			b.ReportMetric(percentileMillis(alone, 99), "alone-p99-ms")
 			b.ReportMetric(percentileMillis(mixed, 99), "mixed-p99-ms")
 			b.ReportMetric(percentileMillis(mixed, 99)/percentileMillis(alone, 99), "ratio")
-			b.ReportMetric(percentileMillis(room.times, 99), "page-p99-ms")
+			b.ReportMetric(percentileMillis(load.times, 99), "page-p99-ms")
 		})
 	}
 }
 
 // runDuring runs a function while patients answer surveys.
-func (room *patientLoad) runDuring(do func() []time.Duration) []time.Duration {
-	open, closeRoom := context.WithCancel(room.t.Context())
+func (load *patientLoad) runDuring(do func() []time.Duration) []time.Duration {
+	open, closeRoom := context.WithCancel(load.t.Context())
 	var group sync.WaitGroup
-	group.Go(func() { room.run(open, math.MaxInt) })
+	group.Go(func() { load.run(open, math.MaxInt) })
 	defer group.Wait()
 	defer closeRoom()
 	return do()
@@ -122,24 +122,24 @@ func diagnosisBody(b *testing.B, patient modeltest.Patient) string {
 
 // serveWithAPI serves the pages and the assessment API on one address, with the shared limiter of a
 // server with this many processors.
-func (c *fixture) serveWithAPI(models *model.Store) {
-	c.t.Helper()
+func (f *fixture) serveWithAPI(models *model.Store) {
+	f.t.Helper()
 	applications, err := identity.NewApplications(identity.Credential{ID: "portal", Key: "portal-key", Scopes: []identity.Scope{identity.KnowledgeRead}})
-	c.must(err)
+	f.must(err)
 	shared := limiter.New(limiter.LimitsForMemory(0, runtime.GOMAXPROCS(0)), func(limiter.Reason) {})
-	c.surveys.LimiterFor = func(findings int) service.Limiter { return shared.Assessments(findings) }
+	f.surveys.LimiterFor = func(findings int) service.Limiter { return shared.Assessments(findings) }
 	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
 	listening := httptest.NewServer(router.New(router.Options{
-		Guidance: chi.NewRouter(), Page: c.newHandler(shared, log), Models: models, Engine: inference.New(), Applications: applications,
-		Operations: accesstest.Operations(c.t),
+		Guidance: chi.NewRouter(), Page: f.newHandler(shared, log), Models: models, Engine: inference.New(), Applications: applications,
+		Operations: accesstest.Operations(f.t),
 		Meter: quota.NewLedger(quota.Options{
 			Recorder: usage.NewRecorder(time.Now), Now: time.Now, PlanFor: func(string) (string, quota.Limits) { return "", quota.Limits{} },
 		}),
 		Now: time.Now, AllowsOrigin: func(string) bool { return false }, Draining: func() bool { return false },
 		OnAuthenticated: func(context.Context) {}, Limiter: shared, Observer: nopObserver{}, Log: log,
 	}))
-	c.t.Cleanup(listening.Close)
-	c.address = listening.URL
+	f.t.Cleanup(listening.Close)
+	f.address = listening.URL
 }
 
 // An apiClient requests diagnoses, one body after the other.
@@ -159,7 +159,7 @@ func newAPIClient(b *testing.B, address string, bodies []string) *apiClient {
 
 // diagnose makes this many calls at its rate and returns how long each response took from when the
 // call was due.
-func (p *apiClient) diagnose(calls int) []time.Duration {
+func (c *apiClient) diagnose(calls int) []time.Duration {
 	took := make([]time.Duration, calls)
 	var group sync.WaitGroup
 	began := time.Now()
@@ -167,7 +167,7 @@ func (p *apiClient) diagnose(calls int) []time.Duration {
 		due := began.Add(time.Duration(i) * time.Second / callsPerSecond)
 		time.Sleep(time.Until(due))
 		group.Go(func() {
-			p.call(p.bodies[i%len(p.bodies)])
+			c.call(c.bodies[i%len(c.bodies)])
 			took[i] = time.Since(due)
 		})
 	}
@@ -175,22 +175,22 @@ func (p *apiClient) diagnose(calls int) []time.Duration {
 	return took
 }
 
-func (p *apiClient) call(body string) {
-	request, err := http.NewRequestWithContext(p.b.Context(), http.MethodPost, p.address+"/v3/diagnosis", strings.NewReader(body))
+func (c *apiClient) call(body string) {
+	request, err := http.NewRequestWithContext(c.b.Context(), http.MethodPost, c.address+"/v3/diagnosis", strings.NewReader(body))
 	if err != nil {
-		p.b.Error(err)
+		c.b.Error(err)
 		return
 	}
 	for name, value := range map[string]string{"App-Id": "portal", "App-Key": "portal-key", "Content-Type": "application/json"} {
 		request.Header.Set(name, value)
 	}
-	response, err := p.client.Do(request)
+	response, err := c.client.Do(request)
 	if err != nil {
-		p.b.Error(err)
+		c.b.Error(err)
 		return
 	}
 	defer func() { _ = response.Body.Close() }()
 	if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != http.StatusOK {
-		p.b.Errorf("a diagnosis is answered %s, %v", response.Status, err)
+		c.b.Errorf("got status %s, %v", response.Status, err)
 	}
 }

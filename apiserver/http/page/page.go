@@ -26,21 +26,21 @@ import (
 
 // Surveys is the survey service that the pages use. *service.Service implements it.
 type Surveys interface {
-	View(ctx context.Context, by identity.Principal, id string) (flow.View, error)
-	Explain(ctx context.Context, by identity.Principal, id string) (flow.ExplainedView, error)
-	AnswerViewed(ctx context.Context, by identity.Principal, sight *flow.View, index int, answer json.RawMessage) (*record.Question, error)
-	PatientReport(ctx context.Context, by identity.Principal, id string) (service.PatientReport, error)
-	Article(ctx context.Context, by identity.Principal, id, conditionID string) (record.Article, service.PatientReport, error)
-	List(ctx context.Context, by identity.Principal, patientID string, status record.Status, page record.Page) ([]record.Survey, int64, error)
+	View(ctx context.Context, principal identity.Principal, id string) (flow.View, error)
+	Explain(ctx context.Context, principal identity.Principal, id string) (flow.ExplainedView, error)
+	AnswerViewed(ctx context.Context, principal identity.Principal, view *flow.View, index int, answer json.RawMessage) (*record.Question, error)
+	PatientReport(ctx context.Context, principal identity.Principal, id string) (service.PatientReport, error)
+	Article(ctx context.Context, principal identity.Principal, id, conditionID string) (record.Article, service.PatientReport, error)
+	List(ctx context.Context, principal identity.Principal, patientID string, status record.Status, page record.Page) ([]record.Survey, int64, error)
 	SearchItems(q service.ListQuery, page record.Page) ([]record.Item, int64, error)
 	ItemsByID(list record.SourceList, ids []string) ([]record.Item, error)
-	ParseText(list record.SourceList, words string) ([]record.Item, error)
+	ParseText(list record.SourceList, text string) ([]record.Item, error)
 }
 
 // Users signs users in. *users.Service implements it.
 type Users interface {
 	SendOneTimePassword(ctx context.Context, to record.Contact, language string) error
-	SignInWithPassword(ctx context.Context, who record.Contact, code string) (userID string, err error)
+	SignInWithPassword(ctx context.Context, contact record.Contact, code string) (userID string, err error)
 	SignInWithMagicCode(ctx context.Context, code, surveyID string) (session identity.Session, until time.Time, err error)
 }
 
@@ -60,12 +60,12 @@ type Content struct {
 // ReadContent reads the embedded content, and returns an error that names any inconsistency.
 // Call it once at startup and keep the result.
 func ReadContent() (*Content, error) {
-	words, err := i18n.Load(content.Texts, "page")
+	text, err := i18n.Load(content.Texts, "page")
 	if err != nil {
 		return nil, err
 	}
 	bodies, err := body.Read()
-	return &Content{words, bodies}, err
+	return &Content{text, bodies}, err
 }
 
 // Options are the dependencies of the pages. All but the last two are required.

@@ -26,11 +26,11 @@ func TestTriageSurvey(t *testing.T) {
 	result := v.completeSurvey(healthyPatient("I have had a headache since yesterday"), path+"/questions/0", continueToEnd)
 	result.expect(t, http.StatusOK, "Your result", "Female, 34 years · Answered on "+c.date(), "Who can help", "What it may be", "Headache", "What fits", "This is not a diagnosis")
 	if result.path != path+"/result" {
-		t.Errorf("it ended at %s", result.path)
+		t.Errorf("survey ended at %s", result.path)
 	}
 	article, found := findArticle(result, path)
 	if !found {
-		t.Fatalf("there is nothing to read about any condition\n%s", result.text())
+		t.Fatalf("article not found in the result\n%s", result.text())
 	}
 	v.get(article).expect(t, http.StatusOK, "Back to your result")
 	v.get(path+"/articles/c_0").expect(t, http.StatusNotFound, "This page does not exist")
@@ -58,7 +58,7 @@ func TestIntakeSurvey(t *testing.T) {
 	})
 	result.expect(t, http.StatusOK, "Your answers are ready", "See them in person.", "A cough. It began on Monday.")
 	if len(sections) != 11 {
-		t.Errorf("it had the parts %v", sections)
+		t.Errorf("got parts %v", sections)
 	}
 }
 
@@ -95,6 +95,6 @@ func TestFollowUpSurvey(t *testing.T) {
 		return true
 	}).expect(t, http.StatusOK, "Your result", "Male, 7 years")
 	if !asksAgain {
-		t.Error("it does not ask for the cough again")
+		t.Error("want a question about the cough")
 	}
 }

@@ -19,49 +19,49 @@ import (
 // showStart is the entry page of a survey: it shows an introduction before the first answer,
 // redirects to the current question, or shows the result after the last answer.
 func (h *handlers) showStart(w http.ResponseWriter, r *http.Request) {
-	sight, ok := h.loadView(w, r)
+	view, ok := h.loadView(w, r)
 	if !ok {
 		return
 	}
 	path := pathForSurvey(surveyID(r))
-	switch sight.Survey.Status {
+	switch view.Survey.Status {
 	case record.StatusNew:
-		h.renderSurvey(w, r, http.StatusOK, "start", &sight, startView{
-			Type: string(sight.Survey.Type), Next: questionPath(path, currentIndex(&sight)),
+		h.renderSurvey(w, r, http.StatusOK, "start", &view, startView{
+			Type: string(view.Survey.Type), Next: questionPath(path, currentIndex(&view)),
 		})
 	case record.StatusCompleted:
 		seeOther(w, r, path+"/result")
 	default:
-		seeOther(w, r, questionPath(path, currentIndex(&sight)))
+		seeOther(w, r, questionPath(path, currentIndex(&view)))
 	}
 }
 
 type startView struct{ Type, Next string }
 
 // loadView loads the survey in the URL. If ok is false, it has already responded.
-func (h *handlers) loadView(w http.ResponseWriter, r *http.Request) (sight flow.View, ok bool) {
-	sight, err := h.Surveys.View(r.Context(), principalFrom(r), surveyID(r))
+func (h *handlers) loadView(w http.ResponseWriter, r *http.Request) (view flow.View, ok bool) {
+	view, err := h.Surveys.View(r.Context(), principalFrom(r), surveyID(r))
 	if err == nil {
-		err = h.checkNotExpired(&sight)
+		err = h.checkNotExpired(&view)
 	}
 	if err != nil {
 		h.handleError(w, r, err)
-		return sight, false
+		return view, false
 	}
-	return sight, true
+	return view, true
 }
 
 // checkNotExpired returns an error if a survey expired before it was completed.
-func (h *handlers) checkNotExpired(sight *flow.View) error {
-	if sight.Survey.Status != record.StatusCompleted && sight.Survey.Expired(h.Now()) {
-		return &flow.ExpiredError{Since: sight.Survey.ExpirationDate}
+func (h *handlers) checkNotExpired(view *flow.View) error {
+	if view.Survey.Status != record.StatusCompleted && view.Survey.Expired(h.Now()) {
+		return &flow.ExpiredError{Since: view.Survey.ExpirationDate}
 	}
 	return nil
 }
 
 // currentIndex returns the index of the current question, or the number of questions if there
 // are no more.
-func currentIndex(sight *flow.View) int { return len(record.AnsweredSteps(sight.Steps)) }
+func currentIndex(view *flow.View) int { return len(record.AnsweredSteps(view.Steps)) }
 
 func questionPath(surveyPath string, index int) string {
 	return surveyPath + "/questions/" + strconv.Itoa(index)
@@ -69,38 +69,38 @@ func questionPath(surveyPath string, index int) string {
 
 // stepFromURL returns the step in the URL. If it does not exist, it redirects to the current
 // page of the survey.
-func (h *handlers) stepFromURL(w http.ResponseWriter, r *http.Request, sight *flow.View) (step *record.Step, ok bool) {
+func (h *handlers) stepFromURL(w http.ResponseWriter, r *http.Request, view *flow.View) (step *record.Step, ok bool) {
 	index, err := strconv.ParseUint(chi.URLParam(r, "index"), 10, 16)
-	if err != nil || int(index) >= len(sight.Steps) || sight.Survey.Status == record.StatusCompleted {
-		h.redirectToCurrent(w, r, sight)
+	if err != nil || int(index) >= len(view.Steps) || view.Survey.Status == record.StatusCompleted {
+		h.redirectToCurrent(w, r, view)
 		return nil, false
 	}
-	return &sight.Steps[index], true
+	return &view.Steps[index], true
 }
 
 // redirectToCurrent redirects to the current page of a survey.
-func (h *handlers) redirectToCurrent(w http.ResponseWriter, r *http.Request, sight *flow.View) {
+func (h *handlers) redirectToCurrent(w http.ResponseWriter, r *http.Request, view *flow.View) {
 	path := pathForSurvey(surveyID(r))
-	if sight.Survey.Status == record.StatusCompleted || currentIndex(sight) == len(sight.Steps) {
+	if view.Survey.Status == record.StatusCompleted || currentIndex(view) == len(view.Steps) {
 		seeOther(w, r, path+"/result")
 		return
 	}
-	seeOther(w, r, questionPath(path, currentIndex(sight)))
+	seeOther(w, r, questionPath(path, currentIndex(view)))
 }
 
 // showQuestion renders the current or an answered question. If the last answer indicated an
 // emergency, it shows the emergency page first.
 func (h *handlers) showQuestion(w http.ResponseWriter, r *http.Request) {
-	sight, ok := h.loadView(w, r)
+	view, ok := h.loadView(w, r)
 	if !ok {
 		return
 	}
-	step, ok := h.stepFromURL(w, r, &sight)
+	step, ok := h.stepFromURL(w, r, &view)
 	if !ok {
 		return
 	}
-	if sight.IsNewEmergency && step.Answer.IsZero() && !r.URL.Query().Has("seen") {
-		h.renderEmergency(w, r, &sight, questionPath(pathForSurvey(surveyID(r)), step.Question.Index)+"?seen")
+	if view.IsNewEmergency && step.Answer.IsZero() && !r.URL.Query().Has("seen") {
+		h.renderEmergency(w, r, &view, questionPath(pathForSurvey(surveyID(r)), step.Question.Index)+"?seen")
 		return
 	}
 	draft, err := h.newDraft(&step.Question, formFromAnswer(&step.Question, step.UserAnswer()))
@@ -108,34 +108,34 @@ func (h *handlers) showQuestion(w http.ResponseWriter, r *http.Request) {
 		h.handleError(w, r, err)
 		return
 	}
-	h.renderQuestion(w, r, http.StatusOK, &sight, step, draft)
+	h.renderQuestion(w, r, http.StatusOK, &view, step, draft)
 }
 
 // showEmergency renders what to do in an emergency.
 func (h *handlers) showEmergency(w http.ResponseWriter, r *http.Request) {
-	if sight, ok := h.loadView(w, r); ok {
-		h.renderEmergency(w, r, &sight, pathForSurvey(surveyID(r)))
+	if view, ok := h.loadView(w, r); ok {
+		h.renderEmergency(w, r, &view, pathForSurvey(surveyID(r)))
 	}
 }
 
 type emergencyView struct{ Level, Next string }
 
-func (h *handlers) renderEmergency(w http.ResponseWriter, r *http.Request, sight *flow.View, next string) {
-	h.renderSurvey(w, r, http.StatusOK, "alarm", sight, emergencyView{sight.Emergency, next})
+func (h *handlers) renderEmergency(w http.ResponseWriter, r *http.Request, view *flow.View, next string) {
+	h.renderSurvey(w, r, http.StatusOK, "alarm", view, emergencyView{view.Emergency, next})
 }
 
 // renderQuestion renders a question with its draft.
-func (h *handlers) renderQuestion(w http.ResponseWriter, r *http.Request, status int, sight *flow.View, step *record.Step, draft *draft) {
-	h.renderSurvey(w, r, status, "question", sight, h.newQuestionView(sight, step, draft))
+func (h *handlers) renderQuestion(w http.ResponseWriter, r *http.Request, status int, view *flow.View, step *record.Step, draft *draft) {
+	h.renderSurvey(w, r, status, "question", view, h.newQuestionView(view, step, draft))
 }
 
 // handleAnswer processes a form: an answer or a draft action.
 func (h *handlers) handleAnswer(w http.ResponseWriter, r *http.Request) {
-	sight, ok := h.loadView(w, r)
+	view, ok := h.loadView(w, r)
 	if !ok {
 		return
 	}
-	step, ok := h.stepFromURL(w, r, &sight)
+	step, ok := h.stepFromURL(w, r, &view)
 	if !ok {
 		return
 	}
@@ -144,21 +144,21 @@ func (h *handlers) handleAnswer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if isDraftAction(&step.Question, r.PostForm) {
-		h.showDraft(w, r, &sight, step)
+		h.showDraft(w, r, &view, step)
 		return
 	}
-	answer, wrong := readAnswer(&step.Question, r.PostForm)
-	if wrong == nil {
-		wrong = h.saveAnswer(w, r, &sight, step, answer)
+	answer, formErr := readAnswer(&step.Question, r.PostForm)
+	if formErr == nil {
+		formErr = h.saveAnswer(w, r, &view, step, answer)
 	}
-	if wrong != nil {
-		h.renderQuestionError(w, r, &sight, step, wrong)
+	if formErr != nil {
+		h.renderQuestionError(w, r, &view, step, formErr)
 	}
 }
 
 // saveAnswer saves an answer and redirects the browser. It returns a formError if the answer
 // is invalid.
-func (h *handlers) saveAnswer(w http.ResponseWriter, r *http.Request, sight *flow.View, step *record.Step, answer record.Answer) *formError {
+func (h *handlers) saveAnswer(w http.ResponseWriter, r *http.Request, view *flow.View, step *record.Step, answer record.Answer) *formError {
 	index, id := step.Question.Index, surveyID(r)
 	if isUnchanged(step, answer) {
 		seeOther(w, r, questionPath(pathForSurvey(id), index+1))
@@ -167,9 +167,9 @@ func (h *handlers) saveAnswer(w http.ResponseWriter, r *http.Request, sight *flo
 	var next *record.Question
 	sent, err := json.Marshal(answer)
 	if err == nil {
-		next, err = h.Surveys.AnswerViewed(r.Context(), principalFrom(r), sight, index, sent)
+		next, err = h.Surveys.AnswerViewed(r.Context(), principalFrom(r), view, index, sent)
 	}
-	if _, misfit := errors.AsType[*assessment.FieldError](err); misfit {
+	if _, fieldErr := errors.AsType[*assessment.FieldError](err); fieldErr {
 		return &formError{MessageID: "error.other"}
 	}
 	switch {
@@ -192,33 +192,33 @@ func isUnchanged(step *record.Step, answer record.Answer) bool {
 	case record.KindSkipped:
 		return answer.Kind == record.KindSkipped
 	}
-	before, wrong := answerFromForm(&step.Question, formFromAnswer(&step.Question, step.Answer))
-	return wrong == nil && before.Kind == answer.Kind && before.Number == answer.Number && before.Text == answer.Text &&
+	before, formErr := answerFromForm(&step.Question, formFromAnswer(&step.Question, step.Answer))
+	return formErr == nil && before.Kind == answer.Kind && before.Number == answer.Number && before.Text == answer.Text &&
 		slices.Equal(before.Items, answer.Items)
 }
 
 // renderQuestionError renders a form with its error.
-func (h *handlers) renderQuestionError(w http.ResponseWriter, r *http.Request, sight *flow.View, step *record.Step, wrong *formError) {
+func (h *handlers) renderQuestionError(w http.ResponseWriter, r *http.Request, view *flow.View, step *record.Step, formErr *formError) {
 	draft, err := h.newDraft(&step.Question, r.PostForm)
 	if err != nil {
 		h.handleError(w, r, err)
 		return
 	}
-	draft.Problem = wrong
-	h.renderQuestion(w, r, http.StatusUnprocessableEntity, sight, step, draft)
+	draft.Problem = formErr
+	h.renderQuestion(w, r, http.StatusUnprocessableEntity, view, step, draft)
 }
 
 // showReason renders why the current question is asked.
 func (h *handlers) showReason(w http.ResponseWriter, r *http.Request) {
-	why, err := h.Surveys.Explain(r.Context(), principalFrom(r), surveyID(r))
+	explained, err := h.Surveys.Explain(r.Context(), principalFrom(r), surveyID(r))
 	if err == nil {
-		err = h.checkNotExpired(&why.View)
+		err = h.checkNotExpired(&explained.View)
 	}
 	if err != nil {
 		h.handleError(w, r, err)
 		return
 	}
-	h.renderSurvey(w, r, http.StatusOK, "why", &why.View, reasonView{why.Reason, why.HasReason, questionPath(pathForSurvey(surveyID(r)), currentIndex(&why.View))})
+	h.renderSurvey(w, r, http.StatusOK, "why", &explained.View, reasonView{explained.Reason, explained.HasReason, questionPath(pathForSurvey(surveyID(r)), currentIndex(&explained.View))})
 }
 
 type reasonView struct {
@@ -228,6 +228,6 @@ type reasonView struct {
 }
 
 // sectionPosition returns the number of a section and the number of sections in a survey.
-func sectionPosition(s *record.Survey, section string) (number, of int) {
+func sectionPosition(s *record.Survey, section string) (number, total int) {
 	return slices.Index(s.Sections, section) + 1, len(s.Sections)
 }

@@ -64,12 +64,12 @@ func TestChangeAnswer(t *testing.T) {
 	shown := v.get(v.question(1))
 	shown.expect(t, http.StatusOK, "If you change an answer")
 	if !shown.hasField("answer", "34") || strings.Contains(shown.text(), "Why do we ask") {
-		t.Errorf("it shows %v", shown.fields())
+		t.Errorf("got fields %v", shown.fields())
 	}
 	list := v.get(v.survey + "/answers")
 	list.expect(t, http.StatusOK, "Female", "34", "A cough.", "Change")
 	if !strings.Contains(list.body, `href="`+v.question(2)+`"`) {
-		t.Errorf("the answers lead nowhere\n%s", list.body)
+		t.Errorf("missing links to the questions\n%s", list.body)
 	}
 	for i, same := range []url.Values{singleAnswer("female"), singleAnswer(" 34"), singleAnswer("A cough.\r\nIt began on Monday. ")} {
 		v.post(v.question(i), same).expectRedirect(t, v.question(i+1))
@@ -109,7 +109,7 @@ func TestFormErrors(t *testing.T) {
 	shown := v.post(v.question(1), singleAnswer("<b>old</b>"))
 	shown.expect(t, http.StatusUnprocessableEntity, "Enter a whole number from 0 to 130")
 	if !shown.hasField("answer", "<b>old</b>") {
-		t.Errorf("it shows %v", shown.fields())
+		t.Errorf("got fields %v", shown.fields())
 	}
 	v.post(v.question(1), singleAnswer("34")).expectRedirect(t, v.question(2))
 	v.post(v.question(2), singleAnswer(strings.Repeat("ä", 1001))).expect(t, http.StatusUnprocessableEntity, "Shorten the text to 1000 characters")

@@ -33,12 +33,12 @@ type row struct {
 }
 
 // newQuestionView returns the template data of a question.
-func (h *handlers) newQuestionView(sight *flow.View, step *record.Step, d *draft) questionView {
-	q, path := &step.Question, pathForSurvey(sight.Survey.ID)
-	number, of := sectionPosition(&sight.Survey, q.Section)
+func (h *handlers) newQuestionView(surveyView *flow.View, step *record.Step, d *draft) questionView {
+	q, path := &step.Question, pathForSurvey(surveyView.Survey.ID)
+	number, total := sectionPosition(&surveyView.Survey, q.Section)
 	view := questionView{
 		Question: q, draft: d, Path: questionPath(path, q.Index), Kind: questionKind(q), Rows: newRows(q, d), Value: d.Form.Get(answerField),
-		Part: strconv.Itoa(number), Of: strconv.Itoa(of), Current: step.Answer.IsZero(),
+		Part: strconv.Itoa(number), Of: strconv.Itoa(total), Current: step.Answer.IsZero(),
 	}
 	if q.Index > 0 {
 		view.Before = questionPath(path, q.Index-1)

@@ -47,7 +47,7 @@ func TestReflowAndTextScaling(t *testing.T) {
 				seen.Overflow = w.tab.HasHorizontalOverflow()
 				w.check(seen)
 				if browser.Evaluate[int](w.tab, `document.getAnimations().length`) > 0 {
-					t.Errorf("something moves at %s", w.tab.URL())
+					t.Errorf("layout shift at %s", w.tab.URL())
 				}
 				if !drawn[seen.kind()] {
 					drawn[seen.kind()] = true
@@ -57,16 +57,16 @@ func TestReflowAndTextScaling(t *testing.T) {
 			w.tab.Go(c.magicLink(w.survey))
 			w.completeSurvey()
 			if !drawn["result"] || !drawn[string(record.AnswerList)] {
-				t.Errorf("the walk ends at %s, after %v", w.tab.URL(), drawn)
+				t.Errorf("survey ended at %s, after %v", w.tab.URL(), drawn)
 			}
 		})
 	}
 }
 
 // expandAll expands everything, and sets the direction to right-to-left if turned.
-func expandAll(tab *browser.Tab, turned bool) {
+func expandAll(tab *browser.Tab, rightToLeft bool) {
 	browser.Evaluate[bool](tab, `document.querySelectorAll("details").forEach(each => each.open = true), true`)
-	if turned {
+	if rightToLeft {
 		browser.Evaluate[string](tab, `document.documentElement.dir = "rtl"`)
 	}
 }

@@ -72,8 +72,8 @@ func (f frame) T(id string, namesAndValues ...any) string {
 	for i, value := range namesAndValues {
 		values[i] = fmt.Sprint(value)
 	}
-	if said := id + "." + f.Who; f.Who != "" && f.Words.Has(said) {
-		id = said
+	if variant := id + "." + f.Who; f.Who != "" && f.Words.Has(variant) {
+		id = variant
 	}
 	return f.Words.Text(id, values...)
 }
@@ -94,9 +94,9 @@ func (f frame) Problem(p *formError) string {
 }
 
 // Either returns the message id if the value is known, or otherwise the other message.
-func (f frame) Either(value, id, otherwise string) string {
+func (f frame) Either(value, id, fallback string) string {
 	if value == "" {
-		return f.T(otherwise)
+		return f.T(fallback)
 	}
 	return f.T(id, "number", value)
 }
@@ -113,13 +113,13 @@ func (f frame) Dial(number string) template.URL {
 }
 
 // Date formats a date in the language of the page.
-func (f frame) Date(moment time.Time) string { return formatDate(f.Words, moment) }
+func (f frame) Date(date time.Time) string { return formatDate(f.Words, date) }
 
 // renderSurvey writes a page of a survey, in the survey's language.
-func (h *handlers) renderSurvey(w http.ResponseWriter, r *http.Request, status int, name string, sight *flow.View, data any) {
+func (h *handlers) renderSurvey(w http.ResponseWriter, r *http.Request, status int, name string, view *flow.View, data any) {
 	h.writePage(w, r, status, frame{
-		Name: name, Words: h.messages.Match(sight.Survey.Language), Who: audienceFor(&sight.Survey, sight.Age),
-		Survey: pathForSurvey(sight.Survey.ID), ID: sight.Survey.ID, Emergency: sight.Emergency, Crisis: sight.Crisis, Data: data,
+		Name: name, Words: h.messages.Match(view.Survey.Language), Who: audienceFor(&view.Survey, view.Age),
+		Survey: pathForSurvey(view.Survey.ID), ID: view.Survey.ID, Emergency: view.Emergency, Crisis: view.Crisis, Data: data,
 	})
 }
 

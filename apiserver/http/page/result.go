@@ -41,26 +41,26 @@ type conditionView struct {
 
 // showResult renders the result of a survey on one printable page.
 func (h *handlers) showResult(w http.ResponseWriter, r *http.Request) {
-	advice, err := h.Surveys.PatientReport(r.Context(), principalFrom(r), surveyID(r))
+	report, err := h.Surveys.PatientReport(r.Context(), principalFrom(r), surveyID(r))
 	if err != nil {
 		h.handleError(w, r, err)
 		return
 	}
-	view := resultView{PatientReport: advice, Title: "result.title", At: advice.Survey.AskedAt, Likely: maxLikely}
-	if advice.Survey.Type == record.TypeIntake || advice.Assessment == nil {
+	view := resultView{PatientReport: report, Title: "result.title", At: report.Survey.AskedAt, Likely: maxLikely}
+	if report.Survey.Type == record.TypeIntake || report.Assessment == nil {
 		view.Title = "result.title.intake"
 	}
-	if advice.Assessment != nil {
-		view.Conditions = newConditionViews(advice.Assessment, pathForSurvey(surveyID(r))+"/articles/")
-		view.IsEmergency = isEmergency(advice.Assessment.Triage.Level)
-		if advice.Assessment.Channel != nil {
-			view.Channel = *advice.Assessment.Channel
+	if report.Assessment != nil {
+		view.Conditions = newConditionViews(report.Assessment, pathForSurvey(surveyID(r))+"/articles/")
+		view.IsEmergency = isEmergency(report.Assessment.Triage.Level)
+		if report.Assessment.Channel != nil {
+			view.Channel = *report.Assessment.Channel
 		}
 	}
-	for _, exchange := range advice.Questions {
+	for _, exchange := range report.Questions {
 		view.Answers = append(view.Answers, newAnswerView(&exchange))
 	}
-	h.renderSurvey(w, r, http.StatusOK, "result", viewFromAdvice(&advice), view)
+	h.renderSurvey(w, r, http.StatusOK, "result", viewFromReport(&report), view)
 }
 
 // newConditionViews returns the conditions of an assessment, with articles under a path.
@@ -81,12 +81,12 @@ func toPercent(probability float64) int {
 }
 
 // viewFromAdvice returns the view of a completed survey as far as the pages need it.
-func viewFromAdvice(advice *service.PatientReport) *flow.View {
-	sight := &flow.View{Progress: flow.Progress{Survey: advice.Survey}, Age: advice.Age, Crisis: advice.Crisis}
-	if advice.Assessment != nil && isEmergency(advice.Assessment.Triage.Level) {
-		sight.Emergency = advice.Assessment.Triage.Level
+func viewFromReport(report *service.PatientReport) *flow.View {
+	surveyView := &flow.View{Progress: flow.Progress{Survey: report.Survey}, Age: report.Age, Crisis: report.Crisis}
+	if report.Assessment != nil && isEmergency(report.Assessment.Triage.Level) {
+		surveyView.Emergency = report.Assessment.Triage.Level
 	}
-	return sight
+	return surveyView
 }
 
 func isEmergency(level string) bool {
@@ -95,32 +95,32 @@ func isEmergency(level string) bool {
 
 // showArticle renders the article on a condition of a result.
 func (h *handlers) showArticle(w http.ResponseWriter, r *http.Request) {
-	article, advice, err := h.Surveys.Article(r.Context(), principalFrom(r), surveyID(r), chi.URLParam(r, "condition"))
+	article, report, err := h.Surveys.Article(r.Context(), principalFrom(r), surveyID(r), chi.URLParam(r, "condition"))
 	if err != nil {
 		h.handleError(w, r, err)
 		return
 	}
-	h.renderSurvey(w, r, http.StatusOK, "article", viewFromAdvice(&advice), article)
+	h.renderSurvey(w, r, http.StatusOK, "article", viewFromReport(&report), article)
 }
 
 // showAnswers lists the answers so far, for review and changes.
 func (h *handlers) showAnswers(w http.ResponseWriter, r *http.Request) {
-	sight, ok := h.loadView(w, r)
+	surveyView, ok := h.loadView(w, r)
 	if !ok {
 		return
 	}
-	if sight.Survey.Status == record.StatusCompleted {
-		h.redirectToCurrent(w, r, &sight)
+	if surveyView.Survey.Status == record.StatusCompleted {
+		h.redirectToCurrent(w, r, &surveyView)
 		return
 	}
 	path := pathForSurvey(surveyID(r))
-	view := answersView{Next: questionPath(path, currentIndex(&sight))}
-	for _, exchange := range record.Summarize(sight.Survey, sight.Steps).Questions {
+	view := answersView{Next: questionPath(path, currentIndex(&surveyView))}
+	for _, exchange := range record.Summarize(surveyView.Survey, surveyView.Steps).Questions {
 		answered := newAnswerView(&exchange)
 		answered.Path = questionPath(path, exchange.Index)
 		view.Answers = append(view.Answers, answered)
 	}
-	h.renderSurvey(w, r, http.StatusOK, "answers", &sight, view)
+	h.renderSurvey(w, r, http.StatusOK, "answers", &surveyView, view)
 }
 
 type answersView struct {

@@ -10,10 +10,10 @@ import (
 // A secureJar treats cookies over http as if over https.
 type secureJar struct{ http.CookieJar }
 
-func (s secureJar) SetCookies(u *url.URL, cookies []*http.Cookie) {
-	s.CookieJar.SetCookies(asHTTPS(u), cookies)
+func (j secureJar) SetCookies(u *url.URL, cookies []*http.Cookie) {
+	j.CookieJar.SetCookies(asHTTPS(u), cookies)
 }
-func (s secureJar) Cookies(u *url.URL) []*http.Cookie { return s.CookieJar.Cookies(asHTTPS(u)) }
+func (j secureJar) Cookies(u *url.URL) []*http.Cookie { return j.CookieJar.Cookies(asHTTPS(u)) }
 
 func asHTTPS(u *url.URL) *url.URL {
 	safe := *u

@@ -36,9 +36,9 @@ func clearSession(w http.ResponseWriter, path string) {
 }
 
 // findSession returns the browser's first session that satisfies wanted.
-func (h *handlers) findSession(r *http.Request, wanted func(identity.Session) bool) (identity.Session, bool) {
+func (h *handlers) findSession(r *http.Request, matches func(identity.Session) bool) (identity.Session, bool) {
 	for _, cookie := range r.CookiesNamed(cookieName) {
-		if session, err := h.Sessions.VerifySession(cookie.Value); err == nil && wanted(session) {
+		if session, err := h.Sessions.VerifySession(cookie.Value); err == nil && matches(session) {
 			middleware.RequestInfoFrom(r.Context()).EndUser = true
 			return session, true
 		}

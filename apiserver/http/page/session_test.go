@@ -24,7 +24,7 @@ func TestMagicLinkSurvivesPrefetch(t *testing.T) {
 	scanner, path := c.newVisitor(), "/survey/"+made.ID
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodOptions, http.MethodGet} {
 		if shown := scanner.send(method, link.RequestURI(), nil); shown.header.Get("Set-Cookie") != "" {
-			t.Errorf("%s gives the cookie %s", method, shown.header.Get("Set-Cookie"))
+			t.Errorf("%s: got cookie %s", method, shown.header.Get("Set-Cookie"))
 		}
 	}
 	scanner.get(path).expect(t, http.StatusUnauthorized, "You cannot open this page")
@@ -44,14 +44,14 @@ func TestSessionCookie(t *testing.T) {
 	shown.expectRedirect(t, path)
 	cookies := (&http.Response{Header: shown.header}).Cookies()
 	if len(cookies) != 1 {
-		t.Fatalf("got the cookies %v", cookies)
+		t.Fatalf("got cookies %v", cookies)
 	}
 	got := cookies[0]
 	if got.Path != path || !got.HttpOnly || !got.Secure || got.SameSite != http.SameSiteLaxMode || got.Domain != "" || !got.Expires.IsZero() {
 		t.Errorf("got %s", shown.header.Get("Set-Cookie"))
 	}
 	if shown.header.Get("Cache-Control") != "no-store" {
-		t.Errorf("a cookie may be kept by caches: %v", shown.header)
+		t.Errorf("response with a cookie is cacheable: %v", shown.header)
 	}
 }
 
@@ -66,7 +66,7 @@ func TestInvalidMagicCode(t *testing.T) {
 		shown := c.newVisitor().post(path, url.Values{"code": {code}})
 		shown.expect(t, http.StatusUnauthorized, "You cannot open this page", "Or sign in with a code")
 		if shown.header.Get("Set-Cookie") != "" {
-			t.Errorf("%.20q gives a cookie", code)
+			t.Errorf("code %.20q: got a cookie", code)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func TestSessionIsLimitedToOneSurvey(t *testing.T) {
 	v, other := c.openMagicLink(c.createSurvey(surveySpec{})), c.createSurvey(surveySpec{})
 	cookies := v.browser.Jar.Cookies(mustParse(t, c.address+v.survey))
 	if len(cookies) != 1 {
-		t.Fatalf("the browser has %v", cookies)
+		t.Fatalf("got cookies %v", cookies)
 	}
 	path := "/survey/" + other.ID
 	for _, page := range []string{"", "/questions/0", "/why", "/emergency", "/answers", "/result", "/articles/c_1"} {
@@ -108,7 +108,7 @@ func TestSignOut(t *testing.T) {
 	v.get(v.survey).expect(t, http.StatusUnauthorized)
 	for _, id := range []string{"a/../..", "A;Path=/", "a\r\nSet-Cookie: b=c", strings.Repeat("a", 65), ""} {
 		if got := v.post("/survey/sign-out", url.Values{"survey": {id}}).header.Values("Set-Cookie"); len(got) != 1 {
-			t.Errorf("%.30q ends the sessions %q", id, got)
+			t.Errorf("survey %.30q: ended sessions %q", id, got)
 		}
 	}
 }
@@ -155,7 +155,7 @@ func TestCrossOriginPostIsRejected(t *testing.T) {
 			shown := v.post(path, form, headers...)
 			shown.expect(t, http.StatusForbidden, "This came from another website")
 			if shown.header.Get("Set-Cookie") != "" {
-				t.Errorf("%s from %v gives a cookie", path, headers)
+				t.Errorf("%s from %v: got a cookie", path, headers)
 			}
 		}
 	}

@@ -22,12 +22,12 @@ func (h *handlers) showSurveys(w http.ResponseWriter, r *http.Request) {
 		h.render(w, r, http.StatusOK, "sign-in", words, signInView{Demo: h.CreateDemoSurvey != nil})
 		return
 	}
-	found, _, err := h.Surveys.List(r.Context(), session.Principal(), "", "", firstSurveys)
+	surveys, _, err := h.Surveys.List(r.Context(), session.Principal(), "", "", firstSurveys)
 	if err != nil {
 		h.handleError(w, r, err)
 		return
 	}
-	h.render(w, r, http.StatusOK, "list", words, h.newListView(found))
+	h.render(w, r, http.StatusOK, "list", words, h.newListView(surveys))
 }
 
 type signInView struct {
@@ -40,7 +40,7 @@ type signInView struct {
 // signIn sends a code or verifies the one that the user entered.
 func (h *handlers) signIn(w http.ResponseWriter, r *http.Request) {
 	view := signInView{Contact: r.PostFormValue("contact")}
-	who, err := readContact(view.Contact)
+	contact, err := readContact(view.Contact)
 	if err != nil {
 		view.Problem = "sign-in.error.contact"
 		h.renderSignIn(w, r, view)
@@ -48,20 +48,20 @@ func (h *handlers) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	code, sent := r.PostForm["code"]
 	if !sent {
-		h.sendCode(w, r, who, view)
+		h.sendCode(w, r, contact, view)
 		return
 	}
 	view.Sent = true
-	guess := throttle.CodeAttempt(middleware.RequestInfoFrom(r.Context()).ClientAddr, who)
-	if h.Throttle.Wait(guess) > 0 {
+	attempt := throttle.CodeAttempt(middleware.RequestInfoFrom(r.Context()).ClientAddr, contact)
+	if h.Throttle.Wait(attempt) > 0 {
 		view.Problem = "sign-in.error.wait"
 		h.renderSignIn(w, r, view)
 		return
 	}
-	userID, err := h.Users.SignInWithPassword(r.Context(), who, codeSeparators.Replace(code[0]))
+	userID, err := h.Users.SignInWithPassword(r.Context(), contact, codeSeparators.Replace(code[0]))
 	switch {
 	case errors.Is(err, users.ErrInvalidCode):
-		h.Throttle.RecordFailure(guess)
+		h.Throttle.RecordFailure(attempt)
 		view.Problem = "sign-in.error.code"
 		h.renderSignIn(w, r, view)
 	case err != nil:
@@ -75,15 +75,15 @@ func (h *handlers) signIn(w http.ResponseWriter, r *http.Request) {
 var codeSeparators = strings.NewReplacer(" ", "", "-", "")
 
 // sendCode sends a code. The page is the same whether or not the user exists.
-func (h *handlers) sendCode(w http.ResponseWriter, r *http.Request, to record.Contact, view signInView) {
-	ask := throttle.CodeRequest(middleware.RequestInfoFrom(r.Context()).ClientAddr, to)
-	if h.Throttle.Wait(ask) > 0 {
+func (h *handlers) sendCode(w http.ResponseWriter, r *http.Request, contact record.Contact, view signInView) {
+	attempt := throttle.CodeRequest(middleware.RequestInfoFrom(r.Context()).ClientAddr, contact)
+	if h.Throttle.Wait(attempt) > 0 {
 		view.Problem = "sign-in.error.wait"
 		h.renderSignIn(w, r, view)
 		return
 	}
-	h.Throttle.RecordFailure(ask) // a request for a code proves nothing, so it counts as a failure
-	if err := h.Users.SendOneTimePassword(r.Context(), to, r.Header.Get("Accept-Language")); err != nil {
+	h.Throttle.RecordFailure(attempt) // a request for a code proves nothing, so it counts as a failure
+	if err := h.Users.SendOneTimePassword(r.Context(), contact, r.Header.Get("Accept-Language")); err != nil {
 		h.handleError(w, r, err)
 		return
 	}
@@ -131,9 +131,9 @@ type surveyItem struct{ Path, Type, Status string }
 type listView struct{ Surveys []surveyItem }
 
 // newListView returns the list of surveys, newest first.
-func (h *handlers) newListView(found []record.Survey) listView {
+func (h *handlers) newListView(surveys []record.Survey) listView {
 	var view listView
-	for _, s := range found {
+	for _, s := range surveys {
 		status := string(s.Status)
 		if s.Status != record.StatusCompleted && s.Expired(h.Now()) {
 			status = "expired"

@@ -13,13 +13,13 @@ import (
 )
 
 // lastSentCode returns the most recently sent code.
-func (c *fixture) lastSentCode() string {
-	c.t.Helper()
+func (f *fixture) lastSentCode() string {
+	f.t.Helper()
 	select {
-	case sent := <-c.sentPasswords:
+	case sent := <-f.sentPasswords:
 		return sent.Code
 	case <-time.After(10 * time.Second):
-		c.t.Fatal("no code was sent")
+		f.t.Fatal("no code was sent")
 		return ""
 	}
 }
@@ -35,18 +35,18 @@ func TestSignInByCode(t *testing.T) {
 	wrong := v.post("/survey", url.Values{"contact": {"ada@portal.example"}, "code": {wrongCode(code)}})
 	wrong.expect(t, http.StatusUnprocessableEntity, "Enter the code from the latest message", "Send another code")
 	if wrong.header.Get("Set-Cookie") != "" {
-		t.Error("a wrong code gives a cookie")
+		t.Error("got a cookie for a wrong code")
 	}
 	in := v.post("/survey", url.Values{"contact": {"ada@portal.example"}, "code": {" " + code[:3] + "-" + code[3:]}})
 	in.expectRedirect(t, "/survey")
 	if cookie := in.header.Get("Set-Cookie"); !strings.Contains(cookie, "Path=/survey; HttpOnly; Secure; SameSite=Lax") {
-		t.Errorf("got the cookie %s", cookie)
+		t.Errorf("got cookie %s", cookie)
 	}
 	list := v.get("/survey")
 	list.expect(t, http.StatusOK, "How soon do you need help?", "Not started")
 	path := "/survey/" + made.ID
 	if !strings.Contains(list.body, `href="`+path+`"`) {
-		t.Errorf("the list does not lead to the survey\n%s", list.body)
+		t.Errorf("link to the survey not found\n%s", list.body)
 	}
 	v.get(path).expect(t, http.StatusOK, "How soon do you need help?")
 	v.get("/survey/"+c.createSurvey(surveySpec{}).ID).expect(t, http.StatusNotFound)                                           // another user's survey
@@ -86,7 +86,7 @@ func TestSignInDoesNotRevealAccounts(t *testing.T) {
 	known := v.post("/survey", url.Values{"contact": {"ada@portal.example"}})
 	unknown := v.post("/survey", url.Values{"contact": {"bob@portal.example"}})
 	if got := strings.ReplaceAll(unknown.body, "bob@", "ada@"); known.status != http.StatusOK || got != known.body {
-		t.Errorf("answered %d %s\nand %d %s", known.status, known.text(), unknown.status, unknown.text())
+		t.Errorf("got status %d %s\nand %d %s", known.status, known.text(), unknown.status, unknown.text())
 	}
 	for _, invalid := range []string{"", "ada", "ada@", "@portal.example", "12", "+49", "ada@portal.example\r\nBcc: eve@portal.example", strings.Repeat("a", 60_000)} {
 		v.post("/survey", url.Values{"contact": {invalid}}).expect(t, http.StatusUnprocessableEntity, "Enter an email address")
@@ -109,7 +109,7 @@ func TestSignInIsThrottled(t *testing.T) {
 		}
 	}
 	if waits < 5 || waits > 10 {
-		t.Errorf("%d of 15 guesses have to wait", waits)
+		t.Errorf("%d of 15 guesses were throttled", waits)
 	}
 	v.post("/survey", url.Values{"contact": {"ada@portal.example"}, "code": {code}}).expect(t, http.StatusUnprocessableEntity, "Wait a few minutes before you try again")
 	asked := 0
@@ -119,6 +119,6 @@ func TestSignInIsThrottled(t *testing.T) {
 		}
 	}
 	if asked < 5 || asked > 10 {
-		t.Errorf("%d of 15 codes could be asked for", asked)
+		t.Errorf("%d of 15 code requests were accepted", asked)
 	}
 }

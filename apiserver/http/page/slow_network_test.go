@@ -47,7 +47,7 @@ func TestSlowNetwork(t *testing.T) {
 	tab.Go(c.magicLink(w.survey))
 	w.completeSurvey()
 	if len(w.stepTimes) < 5 {
-		t.Fatalf("the walk took %d steps", len(w.stepTimes))
+		t.Fatalf("survey took %d steps", len(w.stepTimes))
 	}
 	slices.Sort(w.stepTimes)
 	slices.Sort(bytes)
@@ -56,14 +56,14 @@ func TestSlowNetwork(t *testing.T) {
 }
 
 // checkRequests checks what a step fetched and returns the number of bytes.
-func (w *surveyBot) checkRequests(sent []browser.Request) int {
-	w.t.Helper()
+func (b *surveyBot) checkRequests(sent []browser.Request) int {
+	b.t.Helper()
 	var bytes, posted, followed int
 	for _, request := range sent {
 		bytes += request.Bytes
 		switch {
 		case request.Type != "Fetch":
-			w.t.Errorf("a step to %s fetches the %s %s", w.tab.URL(), request.Type, request.URL)
+			b.t.Errorf("step to %s fetched %s %s", b.tab.URL(), request.Type, request.URL)
 		case request.Method == http.MethodPost:
 			posted++
 		default:
@@ -71,10 +71,10 @@ func (w *surveyBot) checkRequests(sent []browser.Request) int {
 		}
 	}
 	if posted > 2 || followed > posted+1 { // a list is answered in two steps
-		w.t.Errorf("a step to %s takes %d answers and %d pages", w.tab.URL(), posted, followed)
+		b.t.Errorf("step to %s took %d answers and %d pages", b.tab.URL(), posted, followed)
 	}
 	if bytes > maxStepBytes {
-		w.t.Errorf("a step to %s takes %d bytes, want %d at most", w.tab.URL(), bytes, maxStepBytes)
+		b.t.Errorf("step to %s took %d bytes, want at most %d", b.tab.URL(), bytes, maxStepBytes)
 	}
 	return bytes
 }

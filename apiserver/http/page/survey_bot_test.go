@@ -65,140 +65,140 @@ func (v botView) kind() string {
 const maxSteps = 100
 
 // completeSurvey goes from the current page to the result.
-func (w *surveyBot) completeSurvey() {
-	w.t.Helper()
+func (b *surveyBot) completeSurvey() {
+	b.t.Helper()
 	for range maxSteps {
-		seen := w.readView()
-		w.onStep(seen)
+		seen := b.readView()
+		b.onStep(seen)
 		switch seen.Name {
 		case "link":
-			w.clickAndWait("main form button")
+			b.clickAndWait("main form button")
 		case "start":
-			w.clickAndWait("main a.button")
+			b.clickAndWait("main a.button")
 		case "alarm":
-			w.emergencies++
-			w.clickAndWait(`main a[href*="seen"]`)
+			b.emergencies++
+			b.clickAndWait(`main a[href*="seen"]`)
 		case "question":
-			w.answer(seen.Question)
-			w.clickAndWait(".actions button")
+			b.answer(seen.Question)
+			b.clickAndWait(".actions button")
 		case "note":
-			w.t.Fatalf("%s says %q; the log says %s", w.tab.URL(), seen.Heading, w.clinic.log.String())
+			b.t.Fatalf("%s: unexpected page %q; log: %s", b.tab.URL(), seen.Heading, b.clinic.log.String())
 		default:
 			return
 		}
 	}
-	w.t.Fatalf("the survey did not end in %d pages; the last is %s", maxSteps, w.tab.URL())
+	b.t.Fatalf("survey did not end within %d pages; last page: %s", maxSteps, b.tab.URL())
 }
 
 // clickAndWait goes to the next page and records the duration.
-func (w *surveyBot) clickAndWait(selector string) {
-	w.t.Helper()
+func (b *surveyBot) clickAndWait(selector string) {
+	b.t.Helper()
 	began := time.Now()
-	clickAndWait(w.tab, selector)
-	w.stepTimes = append(w.stepTimes, time.Since(began))
+	clickAndWait(b.tab, selector)
+	b.stepTimes = append(b.stepTimes, time.Since(began))
 }
 
 // readView reads the current page.
-func (w *surveyBot) readView() botView {
-	w.t.Helper()
-	seen := browser.Evaluate[botView](w.tab, `({
+func (b *surveyBot) readView() botView {
+	b.t.Helper()
+	seen := browser.Evaluate[botView](b.tab, `({
 		name: document.body.className.replace("page-", ""), lang: document.documentElement.lang, title: document.title,
 		heading: document.querySelector("h1").innerText, focus: document.activeElement.localName,
 		unsaid: document.body.innerText.match(/\[[a-z-]+\.[^\]]*\]/)?.[0] ?? "",
 	})`)
-	seen.Overflow = w.tab.HasHorizontalOverflow()
+	seen.Overflow = b.tab.HasHorizontalOverflow()
 	if seen.Name == "question" {
-		seen.Question = w.currentQuestion()
+		seen.Question = b.currentQuestion()
 	}
 	return seen
 }
 
 // currentQuestion returns the current question of the survey.
-func (w *surveyBot) currentQuestion() *record.Question {
-	w.t.Helper()
-	sight, err := w.clinic.surveys.View(context.Background(), portalActor, w.survey.ID)
-	w.clinic.must(err)
+func (b *surveyBot) currentQuestion() *record.Question {
+	b.t.Helper()
+	sight, err := b.clinic.surveys.View(context.Background(), portalActor, b.survey.ID)
+	b.clinic.must(err)
 	return &sight.Steps[len(sight.Steps)-1].Question
 }
 
 // answer fills in the form of a question.
-func (w *surveyBot) answer(q *record.Question) {
-	w.t.Helper()
+func (b *surveyBot) answer(q *record.Question) {
+	b.t.Helper()
 	switch q.AnswerType {
 	case record.AnswerNumber:
-		w.tab.Fill("#answer", "34")
+		b.tab.Fill("#answer", "34")
 	case record.AnswerText:
-		w.tab.Fill("#answer", w.answers.Text)
+		b.tab.Fill("#answer", b.answers.Text)
 	case record.AnswerList:
-		w.chooseFromList(q)
+		b.chooseFromList(q)
 	case record.AnswerSymptoms:
-		w.answerSymptoms(q)
+		b.answerSymptoms(q)
 	case record.AnswerChoice, record.AnswerMultipleChoice:
-		w.tab.Click("input[name=answer] + label")
+		b.tab.Click("input[name=answer] + label")
 	}
 }
 
 // answerSymptoms answers for each symptom.
-func (w *surveyBot) answerSymptoms(q *record.Question) {
-	w.t.Helper()
+func (b *surveyBot) answerSymptoms(q *record.Question) {
+	b.t.Helper()
 	switch {
 	case q.Meta.Component == record.ComponentSingle:
-		w.tick("answer", w.answers.Choice)
+		b.tick("answer", b.answers.Choice)
 	case q.Meta.Component == record.ComponentGroupMultiple:
 		for _, option := range q.Meta.Options {
-			w.tick("answer-"+option.ID, w.answers.Choice)
+			b.tick("answer-"+option.ID, b.answers.Choice)
 		}
-	case w.answers.Choice == record.ChoicePresent:
-		w.tick("answer", q.Meta.Options[0].ID)
+	case b.answers.Choice == record.ChoicePresent:
+		b.tick("answer", q.Meta.Options[0].ID)
 	default:
-		w.tick("answer", "-none")
+		b.tick("answer", "-none")
 	}
 }
 
-func (w *surveyBot) tick(field, value string) {
-	w.t.Helper()
-	w.tab.Click(fmt.Sprintf("input[name=%q][value=%q] + label", field, value))
+func (b *surveyBot) tick(field, value string) {
+	b.t.Helper()
+	b.tab.Click(fmt.Sprintf("input[name=%q][value=%q] + label", field, value))
 }
 
 // chooseFromList adds items of a list: symptoms by free text, a condition by its name, and the
 // first item of a list shown in full.
-func (w *surveyBot) chooseFromList(q *record.Question) {
-	w.t.Helper()
+func (b *surveyBot) chooseFromList(q *record.Question) {
+	b.t.Helper()
 	switch {
 	case q.Section == section.Symptoms && q.Meta.Required:
-		w.tab.Fill("#words", w.answers.Symptoms)
-		clickAndWait(w.tab, "button[value=understand]")
-		w.tab.WaitVisible("#chosen input:checked")
-	case q.Meta.SourceList.Name == record.ChronicDiseaseList && w.answers.Condition != "":
-		w.tab.Fill("#phrase", w.answers.Condition)
-		w.tab.WaitVisible("#found input")
-		w.tab.Click("#found label")
-	case w.tab.Exists("#found input"):
-		w.tab.Click("#found label")
+		b.tab.Fill("#words", b.answers.Symptoms)
+		clickAndWait(b.tab, "button[value=understand]")
+		b.tab.WaitVisible("#chosen input:checked")
+	case q.Meta.SourceList.Name == record.ChronicDiseaseList && b.answers.Condition != "":
+		b.tab.Fill("#phrase", b.answers.Condition)
+		b.tab.WaitVisible("#found input")
+		b.tab.Click("#found label")
+	case b.tab.Exists("#found input"):
+		b.tab.Click("#found label")
 	}
 }
 
 // check checks what every page must have: its language, one question, no overflow, and the
 // focus on the main content, except on the first page, which the browser loads.
-func (w *surveyBot) check(seen botView) {
-	w.t.Helper()
-	where := seen.Name + " at " + w.tab.URL()
-	if seen.Lang != w.spec.Language {
-		w.t.Errorf("%s is in %q, not in %s", where, seen.Lang, w.spec.Language)
+func (b *surveyBot) check(seen botView) {
+	b.t.Helper()
+	where := seen.Name + " at " + b.tab.URL()
+	if seen.Lang != b.spec.Language {
+		b.t.Errorf("%s: got language %q, want %s", where, seen.Lang, b.spec.Language)
 	}
 	if !strings.HasPrefix(seen.Title, seen.Heading+" – ") {
-		w.t.Errorf("%s has the title %q over the heading %q", where, seen.Title, seen.Heading)
+		b.t.Errorf("%s: title %q does not match heading %q", where, seen.Title, seen.Heading)
 	}
 	if seen.Question != nil && seen.Heading != seen.Question.Text {
-		w.t.Errorf("%s asks %q, not %q", where, seen.Heading, seen.Question.Text)
+		b.t.Errorf("%s: got question %q, want %q", where, seen.Heading, seen.Question.Text)
 	}
-	if seen.Focus != "h1" && seen.Name != "link" && !w.noScript {
-		w.t.Errorf("the focus of %s is on %s, not on the heading", where, seen.Focus)
+	if seen.Focus != "h1" && seen.Name != "link" && !b.noScript {
+		b.t.Errorf("%s: focus is on %s, want the heading", where, seen.Focus)
 	}
 	if seen.Unsaid != "" {
-		w.t.Errorf("%s says %s", where, seen.Unsaid)
+		b.t.Errorf("%s: missing message %s", where, seen.Unsaid)
 	}
 	if seen.Overflow {
-		w.t.Errorf("%s is wider than the window", where)
+		b.t.Errorf("%s: page is wider than the window", where)
 	}
 }

@@ -53,20 +53,20 @@ type theme struct {
 const darkBackground = "#121417"
 
 // newTheme prepares the appearance of a tenant's pages.
-func newTheme(wanted Branding) *theme {
-	l := &theme{Branding: wanted, HelpURL: template.URL(wanted.HelpURL)} //nolint:gosec // the configuration checked it
+func newTheme(config Branding) *theme {
+	t := &theme{Branding: config, HelpURL: template.URL(config.HelpURL)} //nolint:gosec // the configuration checked it
 	styles := fmt.Sprintf(":root{--primary:%s;--accent:%s;--primary-dark:%s;--accent-dark:%s}",
-		wanted.Primary, wanted.Accent, lighten(wanted.Primary), lighten(wanted.Accent)) + mustReadAsset("assets/page.css")
-	l.Styles = template.CSS(styles) //nolint:gosec // ours, with colors that the configuration checked
+		config.Primary, config.Accent, lighten(config.Primary), lighten(config.Accent)) + mustReadAsset("assets/page.css")
+	t.Styles = template.CSS(styles) //nolint:gosec // ours, with colors that the configuration checked
 	hash := sha256.Sum256([]byte(styles))
-	l.policy = strings.Join([]string{
+	t.policy = strings.Join([]string{
 		"default-src 'none'", "style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'",
 		"script-src 'self'", "connect-src 'self'", "img-src 'self'", "form-action 'self'", "base-uri 'none'", "frame-ancestors 'none'",
 	}, "; ")
-	if len(wanted.Logo.Data) > 0 {
-		l.LogoPath = logoPath + contentHash(wanted.Logo.Data)
+	if len(config.Logo.Data) > 0 {
+		t.LogoPath = logoPath + contentHash(config.Logo.Data)
 	}
-	return l
+	return t
 }
 
 // lighten mixes a color with as little white as makes it readable on the dark background.
@@ -138,12 +138,12 @@ type cachedTheme struct {
 }
 
 // current returns the theme for the current configuration.
-func (l *themeCache) current() *theme {
-	wanted := l.config()
-	if made := l.cached.Load(); made != nil && made.config == wanted {
-		return made.theme
+func (c *themeCache) current() *theme {
+	config := c.config()
+	if cached := c.cached.Load(); cached != nil && cached.config == config {
+		return cached.theme
 	}
-	made := &cachedTheme{wanted, newTheme(*wanted)}
-	l.cached.Store(made)
-	return made.theme
+	cached := &cachedTheme{config, newTheme(*config)}
+	c.cached.Store(cached)
+	return cached.theme
 }

@@ -29,17 +29,17 @@ func TestDarkModeColors(t *testing.T) {
 		channel := rapid.Byte()
 		color := branding.Color{R: channel.Draw(r, "red"), G: channel.Draw(r, "green"), B: channel.Draw(r, "blue")}
 		if branding.Contrast(color, branding.White) < branding.MinTextContrast {
-			r.Skip("no tenant may choose it")
+			r.Skip("color is not allowed")
 		}
 		got := parseColor(r, lighten(color.String()))
 		if ratio := branding.Contrast(got, ground); ratio < branding.MinTextContrast {
-			r.Fatalf("%s becomes %s, with a contrast of %s", color, got, ratio)
+			r.Fatalf("%s becomes %s with insufficient contrast %s", color, got, ratio)
 		}
 		if branding.Contrast(color, ground) >= branding.MinTextContrast && got != color {
-			r.Fatalf("%s can be read and becomes %s", color, got)
+			r.Fatalf("readable color %s was changed to %s", color, got)
 		}
 		if branding.Contrast(got, ground) > branding.MinTextContrast+1 && got != color {
-			r.Fatalf("%s becomes %s, which is lighter than it needs to be", color, got)
+			r.Fatalf("%s becomes %s, which is lighter than necessary", color, got)
 		}
 	})
 }
@@ -52,7 +52,7 @@ func TestDarkBackgroundMatchesCSS(t *testing.T) {
 		_, dark, found = strings.Cut(mustReadAsset("assets/page.css"), "prefers-color-scheme:dark")
 	}
 	if !found || !strings.Contains(dark[:min(len(dark), 300)], darkBackground) {
-		t.Errorf("in the dark pages are on %.300s", dark)
+		t.Errorf("got dark style sheet %.300s", dark)
 	}
 }
 
@@ -63,11 +63,11 @@ func TestThemeIsCached(t *testing.T) {
 	l := themeCache{config: func() *Branding { return wanted }}
 	one := l.current()
 	if l.current() != one || one.LogoPath != "" {
-		t.Errorf("it is made twice, or has the logo %q", one.LogoPath)
+		t.Errorf("theme was created twice, or has logo %q", one.LogoPath)
 	}
 	same := *wanted
 	wanted = &same
 	if other := l.current(); other == one || other.policy != one.policy || other.Styles != one.Styles {
-		t.Error("another configuration of the same content gives another look")
+		t.Error("want equal themes for equal configurations")
 	}
 }

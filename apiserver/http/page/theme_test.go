@@ -29,7 +29,7 @@ func TestThemeReload(t *testing.T) {
 	before := v.get("/survey")
 	before.expect(t, http.StatusOK, "Lakeside Clinic")
 	if !strings.Contains(before.body, "--primary:#005ea5;--accent:#00703c;--primary-dark:") || logoURL(before) != "" {
-		t.Errorf("the page begins\n%.500s", before.body)
+		t.Errorf("got page\n%.500s", before.body)
 	}
 	c.theme.Store(&page.Branding{
 		Name: "Hillside & Sons", Primary: "#7a0019", Accent: "#4b2e83", Logo: branding.Logo{MediaType: "image/svg+xml", Data: []byte(testLogo)},
@@ -38,7 +38,7 @@ func TestThemeReload(t *testing.T) {
 	after := v.get("/survey")
 	after.expect(t, http.StatusOK, "Hillside & Sons", "What happens to your answers", "Help")
 	if !strings.Contains(after.body, "--primary:#7a0019;--accent:#4b2e83;") {
-		t.Errorf("the page begins\n%.500s", after.body)
+		t.Errorf("got page\n%.500s", after.body)
 	}
 	var links []string
 	for node := range after.tree().Descendants() {
@@ -47,11 +47,11 @@ func TestThemeReload(t *testing.T) {
 		}
 	}
 	if want := []string{"https://hillside.example/privacy?a=1&b=2", "tel:+49-30-1234567"}; !slices.Equal(links, want) {
-		t.Errorf("the page leads to %v, want %v", links, want)
+		t.Errorf("got links %v, want %v", links, want)
 	}
 	policy := after.header.Get("Content-Security-Policy")
 	if policy == before.header.Get("Content-Security-Policy") || !strings.Contains(policy, styleHash(t, after)) {
-		t.Errorf("the policy is %s", policy)
+		t.Errorf("got policy %s", policy)
 	}
 }
 
@@ -74,12 +74,12 @@ func TestLogo(t *testing.T) {
 		}
 	}
 	if logo.body != testLogo {
-		t.Errorf("the logo is %q", logo.body)
+		t.Errorf("got logo %q", logo.body)
 	}
 	other := wanted
 	other.Logo.Data = []byte(strings.Replace(testLogo, "1", "2", 1))
 	c.theme.Store(&other)
 	if again := logoURL(v.get("/survey")); again == address || !strings.HasPrefix(again, "/survey/assets/logo/") {
-		t.Errorf("another logo is at %s", again)
+		t.Errorf("changed logo has URL %s", again)
 	}
 }

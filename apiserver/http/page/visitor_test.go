@@ -36,21 +36,21 @@ type pageResponse struct {
 }
 
 // openMagicLink returns a visitor who opened the magic link of a survey.
-func (c *fixture) openMagicLink(s record.Survey) *visitor {
-	c.t.Helper()
-	v := c.newVisitor()
-	link, err := url.Parse(c.magicLink(s))
-	c.must(err)
+func (f *fixture) openMagicLink(s record.Survey) *visitor {
+	f.t.Helper()
+	v := f.newVisitor()
+	link, err := url.Parse(f.magicLink(s))
+	f.must(err)
 	v.survey = "/survey/" + s.ID
-	v.post(v.survey, url.Values{"code": {link.Query().Get("magicCode")}}).expectRedirect(c.t, v.survey)
+	v.post(v.survey, url.Values{"code": {link.Query().Get("magicCode")}}).expectRedirect(f.t, v.survey)
 	return v
 }
 
 // missingMessagePattern matches the placeholder of a missing message.
 var missingMessagePattern = regexp.MustCompile(`\[[a-z-]+\.[a-z0-9_.-]+]`)
 
-func (c *fixture) newVisitor() *visitor {
-	return &visitor{t: c.t, address: c.address, browser: c.newBrowser()}
+func (f *fixture) newVisitor() *visitor {
+	return &visitor{t: f.t, address: f.address, browser: f.newBrowser()}
 }
 
 func (v *visitor) get(path string, headers ...string) pageResponse {
@@ -86,7 +86,7 @@ func (v *visitor) send(method, path string, form url.Values, headers ...string) 
 		v.t.Fatal(err)
 	}
 	if id := missingMessagePattern.FindString(string(body)); id != "" {
-		v.t.Errorf("%s has no words for %s", path, id)
+		v.t.Errorf("%s: message %s not found", path, id)
 	}
 	return pageResponse{
 		status: response.StatusCode, header: response.Header, body: string(body), path: path, location: response.Header.Get("Location"),
@@ -95,29 +95,29 @@ func (v *visitor) send(method, path string, form url.Values, headers ...string) 
 }
 
 // expectRedirect checks that the response is a redirect.
-func (s pageResponse) expectRedirect(t testing.TB, path string) {
+func (r pageResponse) expectRedirect(t testing.TB, path string) {
 	t.Helper()
-	if s.status != http.StatusSeeOther || s.location != path {
-		t.Fatalf("%s: answered %d to %q, want to be sent to %s\n%.2000s", s.path, s.status, s.location, path, s.text())
+	if r.status != http.StatusSeeOther || r.location != path {
+		t.Fatalf("%s: got status %d to %q, want a redirect to %s\n%.2000s", r.path, r.status, r.location, path, r.text())
 	}
 }
 
 // expect checks the status and some texts of a page.
-func (s pageResponse) expect(t testing.TB, status int, texts ...string) {
+func (r pageResponse) expect(t testing.TB, status int, texts ...string) {
 	t.Helper()
-	if s.status != status {
-		t.Fatalf("%s: answered %d, want %d\n%.2000s", s.path, s.status, status, s.text())
+	if r.status != status {
+		t.Fatalf("%s: got status %d, want %d\n%.2000s", r.path, r.status, status, r.text())
 	}
 	for _, text := range texts {
-		if !strings.Contains(s.text(), text) {
-			t.Errorf("%s does not say %q\n%.2000s", s.path, text, s.text())
+		if !strings.Contains(r.text(), text) {
+			t.Errorf("%s does not contain %q\n%.2000s", r.path, text, r.text())
 		}
 	}
 }
 
 // tree returns the parsed page.
-func (s pageResponse) tree() *html.Node {
-	root, err := html.Parse(strings.NewReader(s.body))
+func (r pageResponse) tree() *html.Node {
+	root, err := html.Parse(strings.NewReader(r.body))
 	if err != nil {
 		panic(err) // only if the reader fails
 	}
@@ -125,9 +125,9 @@ func (s pageResponse) tree() *html.Node {
 }
 
 // text returns the text of a page without its styles.
-func (s pageResponse) text() string {
+func (r pageResponse) text() string {
 	var text strings.Builder
-	for node := range s.tree().Descendants() {
+	for node := range r.tree().Descendants() {
 		if node.Type == html.TextNode && node.Parent.DataAtom != atom.Style {
 			text.WriteString(strings.Join(strings.Fields(node.Data), " ") + " ")
 		}
@@ -136,8 +136,8 @@ func (s pageResponse) text() string {
 }
 
 // heading returns the heading of a page.
-func (s pageResponse) heading() string {
-	for node := range s.tree().Descendants() {
+func (r pageResponse) heading() string {
+	for node := range r.tree().Descendants() {
 		if node.DataAtom == atom.H1 {
 			return pageResponse{body: "<p>" + innerText(node)}.text()
 		}
@@ -168,8 +168,8 @@ func attribute(node *html.Node, name string) string {
 type formField struct{ kind, name, value string }
 
 // fields returns the form fields of a page in main, including buttons.
-func (s pageResponse) fields() (fields []formField) {
-	for node := range s.tree().Descendants() {
+func (r pageResponse) fields() (fields []formField) {
+	for node := range r.tree().Descendants() {
 		switch node.DataAtom {
 		case atom.Input:
 			fields = append(fields, formField{attribute(node, "type"), attribute(node, "name"), attribute(node, "value")})
@@ -183,8 +183,8 @@ func (s pageResponse) fields() (fields []formField) {
 }
 
 // hasField reports whether a page has a field with a name and a value.
-func (s pageResponse) hasField(name, value string) bool {
-	for _, f := range s.fields() {
+func (r pageResponse) hasField(name, value string) bool {
+	for _, f := range r.fields() {
 		if f.name == name && f.value == value {
 			return true
 		}
@@ -205,19 +205,19 @@ func healthyPatient(words string) answerPolicy {
 }
 
 // answer fills in the form of a question.
-func (b answerPolicy) answer(s pageResponse) url.Values {
+func (p answerPolicy) answer(s pageResponse) url.Values {
 	form := url.Values{"do": {"go-on"}}
 	for _, f := range s.fields() {
 		switch {
-		case f.kind == "radio" && (form.Get(f.name) == "" || b.prefers(f.value, form.Get(f.name))):
+		case f.kind == "radio" && (form.Get(f.name) == "" || p.prefers(f.value, form.Get(f.name))):
 			form.Set(f.name, f.value)
 		case f.kind == "" && f.name == "answer":
 			form.Set("answer", "34")
 		case f.kind == "textarea" && f.name == "answer":
-			form.Set("answer", b.freeText)
-		case f.kind == "textarea" && f.name == "words" && !s.hasField("understood", b.freeText):
-			form.Set("words", b.freeText)
-		case f.kind == "checkbox" && s.hasField("understood", b.freeText):
+			form.Set("answer", p.freeText)
+		case f.kind == "textarea" && f.name == "words" && !s.hasField("understood", p.freeText):
+			form.Set("words", p.freeText)
+		case f.kind == "checkbox" && s.hasField("understood", p.freeText):
 			form.Add("answer", f.value)
 		}
 	}
@@ -227,10 +227,10 @@ func (b answerPolicy) answer(s pageResponse) url.Values {
 	return form
 }
 
-func (b answerPolicy) prefers(one, other string) bool {
-	for _, choice := range b.choices {
-		if one == choice || other == choice {
-			return one == choice
+func (p answerPolicy) prefers(first, second string) bool {
+	for _, choice := range p.choices {
+		if first == choice || second == choice {
+			return first == choice
 		}
 	}
 	return false
@@ -238,7 +238,7 @@ func (b answerPolicy) prefers(one, other string) bool {
 
 // completeSurvey answers from a question on, until a page is not a question or the callback stops
 // it. It follows redirects.
-func (v *visitor) completeSurvey(b answerPolicy, from string, watch func(pageResponse) (goOn bool)) pageResponse {
+func (v *visitor) completeSurvey(b answerPolicy, from string, watch func(pageResponse) (continues bool)) pageResponse {
 	v.t.Helper()
 	page := v.get(from)
 	for range 200 {
@@ -253,7 +253,7 @@ func (v *visitor) completeSurvey(b answerPolicy, from string, watch func(pageRes
 			page = v.post(strings.TrimSuffix(page.path, "?seen"), b.answer(page))
 		}
 	}
-	v.t.Fatal("it asks without end")
+	v.t.Fatal("survey does not end")
 	return page
 }
 

@@ -53,20 +53,20 @@ var walks = []walk{
 }
 
 func TestWalkthroughs(t *testing.T) {
-	met := seenKinds{kinds: map[string]bool{}}
+	kinds := seenKinds{kinds: map[string]bool{}}
 	t.Run("surveys", func(t *testing.T) {
 		for _, walk := range walks {
 			t.Run(walk.name, func(t *testing.T) {
 				t.Parallel()
-				walk.run(t, &met)
+				walk.run(t, &kinds)
 			})
 		}
 	})
 	want := []string{
 		"alarm", "choice", "group_multiple", "group_single", "link", "list", "multiple_choice", "number", "result", "single", "start", "text",
 	}
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(met.kinds))); diff != "" {
-		t.Errorf("kinds of pages that walkers came to (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(kinds.kinds))); diff != "" {
+		t.Errorf("visited kinds of pages (-want +got):\n%s", diff)
 	}
 }
 
@@ -76,29 +76,29 @@ type seenKinds struct {
 	kinds map[string]bool
 }
 
-func (m *seenKinds) add(kind string) {
-	m.Lock()
-	defer m.Unlock()
-	m.kinds[kind] = true
+func (s *seenKinds) add(kind string) {
+	s.Lock()
+	defer s.Unlock()
+	s.kinds[kind] = true
 }
 
 // run answers all surveys of a walk.
-func (k walk) run(t *testing.T, met *seenKinds) {
+func (k walk) run(t *testing.T, kinds *seenKinds) {
 	t.Helper()
 	k.device.Language = k.language
 	c := newFixture(t)
-	w := &surveyBot{t: t, clinic: c, tab: browser.Open(t, k.device), answers: k.says}
+	bot := &surveyBot{t: t, clinic: c, tab: browser.Open(t, k.device), answers: k.says}
 	for _, kind := range k.types {
-		w.spec = surveySpec{Type: string(kind), Language: k.language}
-		if w.survey.ID == "" {
-			w.survey = c.createSurvey(w.spec)
+		bot.spec = surveySpec{Type: string(kind), Language: k.language}
+		if bot.survey.ID == "" {
+			bot.survey = c.createSurvey(bot.spec)
 		} else {
-			w.survey = c.createSurveyFor(record.Patient{ID: w.survey.PatientID}, w.spec)
+			bot.survey = c.createSurveyFor(record.Patient{ID: bot.survey.PatientID}, bot.spec)
 		}
-		k.answerSurvey(w, met)
+		k.answerSurvey(bot, kinds)
 	}
-	if alarmed := w.emergencies > 0; alarmed != k.emergency {
-		t.Errorf("%d pages said that it is an emergency, which is %t", w.emergencies, k.emergency)
+	if alarmed := bot.emergencies > 0; alarmed != k.emergency {
+		t.Errorf("%d pages reported an emergency, want emergency: %t", bot.emergencies, k.emergency)
 	}
 }
 
@@ -106,23 +106,23 @@ func (k walk) run(t *testing.T, met *seenKinds) {
 const maxSheets = 2
 
 // answerSurvey answers one survey, and takes a screenshot of each kind of page once.
-func (k walk) answerSurvey(w *surveyBot, met *seenKinds) {
-	w.t.Helper()
+func (k walk) answerSurvey(bot *surveyBot, kinds *seenKinds) {
+	bot.t.Helper()
 	drawn := map[string]bool{}
-	w.onStep = func(seen botView) {
-		w.check(seen)
-		met.add(seen.kind())
+	bot.onStep = func(seen botView) {
+		bot.check(seen)
+		kinds.add(seen.kind())
 		if !drawn[seen.kind()] {
 			drawn[seen.kind()] = true
-			w.tab.Screenshot(strings.Join([]string{k.name, w.spec.Type, seen.kind()}, "-"))
+			bot.tab.Screenshot(strings.Join([]string{k.name, bot.spec.Type, seen.kind()}, "-"))
 		}
 	}
-	w.tab.Go(w.clinic.magicLink(w.survey))
-	w.completeSurvey()
+	bot.tab.Go(bot.clinic.magicLink(bot.survey))
+	bot.completeSurvey()
 	if !drawn["result"] {
-		w.t.Errorf("the survey ends at %s, not at its result", w.tab.URL())
+		bot.t.Errorf("survey ended at %s, want its result", bot.tab.URL())
 	}
-	if sheets := w.tab.Print(k.name + "-" + w.spec.Type); sheets > maxSheets {
-		w.t.Errorf("the result takes %d sheets of paper, want %d at most", sheets, maxSheets)
+	if sheets := bot.tab.Print(k.name + "-" + bot.spec.Type); sheets > maxSheets {
+		bot.t.Errorf("result takes %d sheets of paper, want at most %d", sheets, maxSheets)
 	}
 }

@@ -56,10 +56,10 @@ func TestReadiness(t *testing.T) {
 			brief = step.verbose // a failing check is listed even without verbose
 		}
 		if status, body := getPath(admin, "/readyz"); status != step.status || body != brief {
-			t.Errorf("%s: answered %d %q, expected %d %q", step.name, status, body, step.status, brief)
+			t.Errorf("%s: got status %d %q, expected %d %q", step.name, status, body, step.status, brief)
 		}
 		if status, body := getPath(admin, "/readyz?verbose"); status != step.status || body != step.verbose {
-			t.Errorf("%s: answered %d %q, expected %d %q", step.name, status, body, step.status, step.verbose)
+			t.Errorf("%s: got status %d %q, expected %d %q", step.name, status, body, step.status, step.verbose)
 		}
 		if status, body := getPath(admin, "/livez"); status != 200 || body != "alive\n" {
 			t.Errorf("%s: /livez answered %d %q", step.name, status, body)
@@ -88,9 +88,9 @@ func TestAdminEndpoints(t *testing.T) {
 			status, body := getPath(admin, path)
 			switch {
 			case profiles && (status != 200 || !strings.Contains(body, want)):
-				t.Errorf("%s: %s answered %d %.80q", name, path, status, body)
+				t.Errorf("%s: %s: got status %d %.80q", name, path, status, body)
 			case !profiles && status != 404:
-				t.Errorf("%s: %s answered %d", name, path, status)
+				t.Errorf("%s: %s: got status %d", name, path, status)
 			}
 		}
 	}

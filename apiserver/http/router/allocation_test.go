@@ -43,7 +43,7 @@ func minAllocations(t *testing.T, handler http.Handler, path, body string) float
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, request)
 		if recorder.Code != http.StatusOK {
-			t.Errorf("%s answered %d: %s", path, recorder.Code, recorder.Body)
+			t.Errorf("%s: got status %d: %s", path, recorder.Code, recorder.Body)
 		}
 	}
 	fewest := math.Inf(1)

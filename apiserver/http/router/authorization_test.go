@@ -253,7 +253,7 @@ func allowsUsers(operation contractOperation) bool {
 	return operation.scheme == access.SchemeAccessToken && !lacking && !operation.applications
 }
 
-const notFoundDetail = "no resource has this id"
+const notFoundDetail = "resource not found"
 
 // TestAuthorizationOfEveryOperation calls every operation of both contracts as every kind of
 // caller, with and without its scopes, and on the resources of another user.

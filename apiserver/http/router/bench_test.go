@@ -70,7 +70,7 @@ func BenchmarkDiagnosisHandler(b *testing.B) {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, request)
 		if recorder.Code != http.StatusOK {
-			b.Fatalf("answered %d: %s", recorder.Code, recorder.Body)
+			b.Fatalf("got status %d: %s", recorder.Code, recorder.Body)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func postAll(b *testing.B, address string, bodies []string) time.Duration {
 			for i := next.Add(1) - 1; int(i) < len(bodies); i = next.Add(1) - 1 {
 				response := benchPost(b, address, bodies[i])
 				if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != http.StatusOK {
-					b.Errorf("answered %d, %v", response.StatusCode, err)
+					b.Errorf("got status %d, %v", response.StatusCode, err)
 				}
 				_ = response.Body.Close()
 			}

@@ -241,9 +241,9 @@ func TestCatalogueErrors(t *testing.T) {
 		{"/v3/lab_tests/lab_1", 400, "age.value: missing"},
 		{"/v3/lab_tests?age.value=131", 400, age},
 		{"/v3/lab_tests/lab_1?age.value=0", 400, age},
-		{"/v3/lab_tests/lab_0?age.value=30", 404, `no laboratory test has the id "lab_0"`},
-		{"/v3/lab_tests/s_1?age.value=30", 404, `no laboratory test has the id "s_1"`},
-		{"/v3/lab_tests/lt_99?age.value=30", 404, `no laboratory test has the id "lt_99"`},
+		{"/v3/lab_tests/lab_0?age.value=30", 404, `laboratory test "lab_0" not found`},
+		{"/v3/lab_tests/s_1?age.value=30", 404, `laboratory test "s_1" not found`},
+		{"/v3/lab_tests/lt_99?age.value=30", 404, `laboratory test "lt_99" not found`},
 		{"/v3/conditions?age.value=", 400, "age.value: "},
 		{"/v3/conditions?age.value=old", 400, "age.value: expected one whole number"},
 		{"/v3/conditions?age.value=30.5", 400, "age.value: expected one whole number"},
@@ -261,18 +261,18 @@ func TestCatalogueErrors(t *testing.T) {
 		{"/v3/conditions?age.value=3&age.unit=week", 400, `age.unit: expected year or month, got "week"`},
 		{"/v3/conditions?age.value=3&enable_triage_3=maybe", 400, "enable_triage_3: expected true or false"},
 		{"/v3/conditions?age.value=3&include_specialists=2", 400, "include_specialists: expected true or false"},
-		{"/v3/conditions/c_99?age.value=30", 404, `no condition has the id "c_99"`},
-		{"/v3/conditions/s_1?age.value=30", 404, `no condition has the id "s_1"`},
-		{"/v3/symptoms/s_99?age.value=30", 404, `no symptom has the id "s_99"`},
-		{"/v3/symptoms/p_7?age.value=30", 404, `no symptom has the id "p_7"`},
-		{"/v3/symptoms/S_1?age.value=30", 404, `no symptom has the id "S_1"`},
-		{"/v3/risk_factors/p_99?age.value=30", 404, `no risk factor has the id "p_99"`},
-		{"/v3/risk_factors/lt_1?age.value=30", 404, `no risk factor has the id "lt_1"`},
-		{"/v3/concepts/s_99", 404, `no concept has the id "s_99"`},
-		{"/v3/concepts/sp_1", 404, `no concept has the id "sp_1"`},
-		{"/v3/concepts/%22%3Cb%3E", 404, `no concept has the id "\"<b>"`},
+		{"/v3/conditions/c_99?age.value=30", 404, `condition "c_99" not found`},
+		{"/v3/conditions/s_1?age.value=30", 404, `condition "s_1" not found`},
+		{"/v3/symptoms/s_99?age.value=30", 404, `symptom "s_99" not found`},
+		{"/v3/symptoms/p_7?age.value=30", 404, `symptom "p_7" not found`},
+		{"/v3/symptoms/S_1?age.value=30", 404, `symptom "S_1" not found`},
+		{"/v3/risk_factors/p_99?age.value=30", 404, `risk factor "p_99" not found`},
+		{"/v3/risk_factors/lt_1?age.value=30", 404, `risk factor "lt_1" not found`},
+		{"/v3/concepts/s_99", 404, `concept "s_99" not found`},
+		{"/v3/concepts/sp_1", 404, `concept "sp_1" not found`},
+		{"/v3/concepts/%22%3Cb%3E", 404, `concept "\"<b>" not found`},
 		{"/v3/concepts/" + strings.Repeat("x", 100), 404, strings.Repeat("x", 64) + "…"},
-		{"/v3/concepts?ids=s_1,s_99", 404, `no concept has the id "s_99"`},
+		{"/v3/concepts?ids=s_1,s_99", 404, `concept "s_99" not found`},
 		{"/v3/concepts?types=symptom,illness", 400, `types: expected condition, symptom, risk_factor or lab_test_result, got "illness"`},
 		{"/v3/concepts?ids=s_1&ids=s_2", 400, "ids: expected one value"},
 	} {
@@ -286,19 +286,19 @@ func TestCatalogueErrors(t *testing.T) {
 func expectError(t testing.TB, got testResponse, status int, message string) {
 	t.Helper()
 	if got.status != status {
-		t.Errorf("answered %d, expected %d: %s", got.status, status, got.body)
+		t.Errorf("got status %d, expected %d: %s", got.status, status, got.body)
 		return
 	}
 	var failure struct{ Message, Error string }
 	if err := json.Unmarshal([]byte(got.body), &failure); err != nil || !strings.Contains(failure.Message+failure.Error, message) {
-		t.Errorf("answered %s, expected a message with %q", got.body, message)
+		t.Errorf("got response %s, expected a message with %q", got.body, message)
 	}
 }
 
 func decode[T any](t testing.TB, got testResponse) (value T) {
 	t.Helper()
 	if got.status != http.StatusOK {
-		t.Fatalf("answered %d: %s", got.status, got.body)
+		t.Fatalf("got status %d: %s", got.status, got.body)
 	}
 	if err := json.Unmarshal([]byte(got.body), &value); err != nil {
 		t.Fatalf("%v: %s", err, got.body)

@@ -116,10 +116,10 @@ var contractCases = []contractCase{
 	{"GET /v3/concepts", "by ids", get("/v3/concepts?ids=s_5,c_1"), 200, `"id":"s_5"`, healthy},
 	{"GET /v3/concepts", "by types", get("/v3/concepts?types=lab_test_result"), 200, `"id":"lt_1"`, healthy},
 	{"GET /v3/concepts", "an unknown type", get("/v3/concepts?types=illness"), 400, "types: expected condition", healthy},
-	{"GET /v3/concepts", "an unknown id", get("/v3/concepts?ids=s_1,s_99"), 404, `no concept has the id "s_99"`, healthy},
+	{"GET /v3/concepts", "an unknown id", get("/v3/concepts?ids=s_1,s_99"), 404, `concept "s_99" not found`, healthy},
 
 	{"GET /v3/concepts/{id}", "a symptom", get("/v3/concepts/s_5"), 200, `"type":"symptom"`, healthy},
-	{"GET /v3/concepts/{id}", "an unknown id", get("/v3/concepts/s_99"), 404, `no concept has the id "s_99"`, healthy},
+	{"GET /v3/concepts/{id}", "an unknown id", get("/v3/concepts/s_99"), 404, `concept "s_99" not found`, healthy},
 
 	{"GET /v3/conditions", "of an age", get("/v3/conditions?age.value=30"), 200, `"id":"c_1"`, healthy},
 	{"GET /v3/conditions", "with specialists", get("/v3/conditions?age.value=30&include_specialists=true"), 200, `"specialists":[{"id":"sp_17","name":"Neurologist"}`, healthy},
@@ -131,7 +131,7 @@ var contractCases = []contractCase{
 	{"GET /v3/conditions/{id}", "a condition", get("/v3/conditions/c_1?age.value=30"), 200, `"icd10_code":"G43.9"`, healthy},
 	{"GET /v3/conditions/{id}", "three levels", get("/v3/conditions/c_2?age.value=30&enable_triage_3=true"), 200, `"triage_level":"emergency"`, healthy},
 	{"GET /v3/conditions/{id}", "no age", get("/v3/conditions/c_1"), 400, "age.value: missing", healthy},
-	{"GET /v3/conditions/{id}", "an unknown id", get("/v3/conditions/c_99?age.value=30"), 404, `no condition has the id "c_99"`, healthy},
+	{"GET /v3/conditions/{id}", "an unknown id", get("/v3/conditions/c_99?age.value=30"), 404, `condition "c_99" not found`, healthy},
 
 	{"GET /v3/symptoms", "of an age", get("/v3/symptoms?age.value=30"), 200, `"children":[{"id":"s_2","parent_relation":"severity"}`, healthy},
 	{"GET /v3/symptoms", "no age", get("/v3/symptoms"), 400, "age.value: missing", healthy},
@@ -139,7 +139,7 @@ var contractCases = []contractCase{
 
 	{"GET /v3/symptoms/{id}", "a symptom", get("/v3/symptoms/s_1?age.value=30"), 200, `"name":"Headache"`, healthy},
 	{"GET /v3/symptoms/{id}", "no age", get("/v3/symptoms/s_1"), 400, "age.value: missing", healthy},
-	{"GET /v3/symptoms/{id}", "an unknown id", get("/v3/symptoms/p_7?age.value=30"), 404, `no symptom has the id "p_7"`, healthy},
+	{"GET /v3/symptoms/{id}", "an unknown id", get("/v3/symptoms/p_7?age.value=30"), 404, `symptom "p_7" not found`, healthy},
 
 	{"GET /v3/risk_factors", "of an age", get("/v3/risk_factors?age.value=30"), 200, `"id":"p_7"`, healthy},
 	{"GET /v3/risk_factors", "no age", get("/v3/risk_factors"), 400, "age.value: missing", healthy},
@@ -147,7 +147,7 @@ var contractCases = []contractCase{
 
 	{"GET /v3/risk_factors/{id}", "a risk factor", get("/v3/risk_factors/p_7?age.value=30"), 200, `"name":"BMI over 30"`, healthy},
 	{"GET /v3/risk_factors/{id}", "no age", get("/v3/risk_factors/p_7"), 400, "age.value: missing", healthy},
-	{"GET /v3/risk_factors/{id}", "an unknown id", get("/v3/risk_factors/s_1?age.value=30"), 404, `no risk factor has the id "s_1"`, healthy},
+	{"GET /v3/risk_factors/{id}", "an unknown id", get("/v3/risk_factors/s_1?age.value=30"), 404, `risk factor "s_1" not found`, healthy},
 
 	{"GET /v3/lab_tests", "of an age", get("/v3/lab_tests?age.value=30"), 200, `"results":[{"id":"lt_2","type":"normal"},{"id":"lt_1","type":"high"}]`, healthy},
 	{"GET /v3/lab_tests", "no age", get("/v3/lab_tests"), 400, "age.value: missing", healthy},
@@ -155,7 +155,7 @@ var contractCases = []contractCase{
 
 	{"GET /v3/lab_tests/{id}", "a test", get("/v3/lab_tests/lab_1?age.value=30"), 200, `"name":"White blood cell count"`, healthy},
 	{"GET /v3/lab_tests/{id}", "no age", get("/v3/lab_tests/lab_1"), 400, "age.value: missing", healthy},
-	{"GET /v3/lab_tests/{id}", "an unknown id", get("/v3/lab_tests/lab_99?age.value=30"), 404, `no laboratory test has the id "lab_99"`, healthy},
+	{"GET /v3/lab_tests/{id}", "an unknown id", get("/v3/lab_tests/lab_99?age.value=30"), 404, `laboratory test "lab_99" not found`, healthy},
 	{"GET /v3/lab_tests/{id}", "a result", get("/v3/lab_tests/lt_1?age.value=30"), 200, `"id":"lab_1"`, healthy},
 
 	{"GET /v3/patient_education/{condition_id}", "an article", getArticle("c_1", ""), 200, `{"sections":[{"content":[{"content":[{"node_type":"text","value":"A "}`, healthy},
@@ -165,7 +165,7 @@ var contractCases = []contractCase{
 	{"GET /v3/patient_education/{condition_id}", "no token", getArticle("c_1", "").withHeader(map[string]string{"Interview-Token": ""}), 400, "Interview-Token: missing, expected the interview_token", healthy},
 	{"GET /v3/patient_education/{condition_id}", "a bad token", getArticle("c_1", "").withHeader(map[string]string{"Interview-Token": "x"}), 403, "Interview-Token: invalid or expired", healthy},
 	{"GET /v3/patient_education/{condition_id}", "no article", getArticle("c_2", ""), 404, "no article about c_2", healthy},
-	{"GET /v3/patient_education/{condition_id}", "an unknown condition", getArticle("c_99", ""), 404, `no condition has the id "c_99"`, healthy},
+	{"GET /v3/patient_education/{condition_id}", "an unknown condition", getArticle("c_99", ""), 404, `condition "c_99" not found`, healthy},
 
 	{"POST /v3/interviews/feedback", "two intents", postFeedback(feedbackBody), 200, `{}`, healthy},
 	{"POST /v3/interviews/feedback", "in Dev-Mode", postFeedback(feedbackBody).withHeader(map[string]string{"Dev-Mode": "true"}), 200, `{}`, storageDown},
@@ -227,7 +227,7 @@ func TestContractCases(t *testing.T) {
 				return
 			}
 			if got.status != row.status || !strings.Contains(got.body, row.want) {
-				t.Errorf("answered %d %s, expected %d with %s", got.status, got.body, row.status, row.want)
+				t.Errorf("got status %d %s, expected %d with %s", got.status, got.body, row.status, row.want)
 			}
 		})
 	}

@@ -69,13 +69,13 @@ func TestConditionDetails(t *testing.T) {
 			}
 			token, has := got["interview_token"].(string)
 			if wanted := len(test.want) > 0 || name == "nothing ranked"; has != wanted {
-				t.Errorf("there is a token: %v, expected %v", has, wanted)
+				t.Errorf("has interview token: %v, expected %v", has, wanted)
 			}
 			if !has {
 				return
 			}
 			if model, version, err := r.tokens.VerifyInterviewToken(token); err != nil || model != "service-en" || version != "2026-11-21T00:00:00Z" {
-				t.Errorf("the token names %s at %s, %v", model, version, err)
+				t.Errorf("got release %s at %s, %v", model, version, err)
 			}
 		})
 	}
@@ -93,7 +93,7 @@ func TestDetailsReportArticles(t *testing.T) {
 		}
 		got := r.do(t, getArticle(condition.ID, "").withHeader(map[string]string{"Interview-Token": *diagnosis.InterviewToken}))
 		if got.status != want {
-			t.Errorf("the article about %s answered %d, expected %d", condition.ID, got.status, want)
+			t.Errorf("the article about %s: got status %d, expected %d", condition.ID, got.status, want)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func TestDocsArePublic(t *testing.T) {
 	} {
 		got := r.doWith(t, r.http1Client, get(path).withHeader(map[string]string{"App-Id": "", "App-Key": "", "Origin": origin}))
 		if got.status != http.StatusOK || !strings.Contains(got.body, want) || got.header.Get("X-Request-Id") == "" {
-			t.Errorf("%s answered %d %.80q", path, got.status, got.body)
+			t.Errorf("%s: got status %d %.80q", path, got.status, got.body)
 		}
 		for name := range got.header {
 			if strings.HasPrefix(name, "Access-Control-") {
@@ -30,17 +30,17 @@ func TestDocsArePublic(t *testing.T) {
 		}
 	}
 	if counted := r.usage.all(); len(counted) != 0 {
-		t.Errorf("reading is counted as usage: %v", counted)
+		t.Errorf("requests were counted as usage: %v", counted)
 	}
 	for path, want := range map[string]int{"/docs/nothing": 404, "/openapi": 404, "/openapi/": 404, "/documents": 404, "/docs/../v3": 404} {
 		if got := r.do(t, get(path)); got.status != want {
-			t.Errorf("%s answered %d", path, got.status)
+			t.Errorf("%s: got status %d", path, got.status)
 		}
 	}
 	for _, method := range []string{http.MethodPost, http.MethodDelete} {
 		got := r.doWith(t, r.http1Client, testCall{method: method, path: "/docs"})
 		if got.status != http.StatusMethodNotAllowed || got.header.Get("Allow") != "GET, HEAD" || !strings.Contains(got.body, `"message"`) {
-			t.Errorf("%s answered %d, Allow %q: %s", method, got.status, got.header.Get("Allow"), got.body)
+			t.Errorf("%s: got status %d, Allow %q: %s", method, got.status, got.header.Get("Allow"), got.body)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func TestDurationIgnoredWithoutOption(t *testing.T) {
 			for _, duration := range []string{`null`, `{"value": 5, "unit": "hour"}`, `{"value": -1}`, `"long"`, `[{}]`} {
 				got := r.do(t, post(path, body(`, "duration": `+duration, extras)))
 				if got.status != 200 || got.body != want.body {
-					t.Errorf("%s with duration %s and extras %s answered %d %s, without %s", path, duration, extras, got.status, got.body, want.body)
+					t.Errorf("%s with duration %s and extras %s: got status %d %s, without %s", path, duration, extras, got.status, got.body, want.body)
 				}
 			}
 		}
@@ -112,7 +112,7 @@ func TestDurationLimits(t *testing.T) {
 	} {
 		for _, path := range interviewPaths {
 			if got := r.do(t, post(path, addFields(headacheBody(`, "duration": `+duration, durationExtras), `"target": "c_1"`))); got.status != 200 {
-				t.Errorf("%s with %s answered %d: %s", path, duration, got.status, got.body)
+				t.Errorf("%s with %s: got status %d: %s", path, duration, got.status, got.body)
 			}
 		}
 	}

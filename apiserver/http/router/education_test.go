@@ -65,7 +65,7 @@ func TestArticleIsJSON(t *testing.T) {
 	for _, accept := range []string{"", "application/json", "*/*", "text/html", "application/json;q=0"} {
 		got := r.do(t, getArticle("c_1", "").withHeader(map[string]string{"Accept": accept}))
 		if got.status != http.StatusOK || got.header.Get("Content-Type") != "application/json" {
-			t.Errorf("%q is answered with %d %s", accept, got.status, got.header.Get("Content-Type"))
+			t.Errorf("%q : got status %d %s", accept, got.status, got.header.Get("Content-Type"))
 		}
 	}
 }
@@ -114,7 +114,7 @@ func TestInterviewTokens(t *testing.T) {
 			t.Parallel()
 			got := r.do(t, getArticle("c_1", "").withHeader(map[string]string{"Interview-Token": test.token}))
 			if got.status != test.status {
-				t.Errorf("answered %d %s, expected %d", got.status, got.body, test.status)
+				t.Errorf("got status %d %s, expected %d", got.status, got.body, test.status)
 			}
 		})
 	}

@@ -40,18 +40,18 @@ func TestContractExamples(t *testing.T) {
 	for _, example := range checked.Examples() {
 		got := r.do(t, testCall{method: example.Method, path: example.Path, body: example.Body})
 		if got.status != http.StatusOK {
-			t.Errorf("%s: %s answered %d: %s", example.Name, example.Path, got.status, got.body)
+			t.Errorf("%s: %s: got status %d: %s", example.Name, example.Path, got.status, got.body)
 		}
 		if !example.HasResponse {
-			t.Errorf("%s: the contract has no example of an answer", example.Name)
+			t.Errorf("%s: example response not found in the contract", example.Name)
 		}
 		if example.Response != "" {
 			for _, difference := range diffExample("", parseJSON(t, example.Response), parseJSON(t, got.body)) {
-				t.Errorf("%s: the contract shows %s", example.Name, difference)
+				t.Errorf("%s: response differs from the contract: %s", example.Name, difference)
 			}
 		}
 		if len(got.body) < len(`[]`)+2 && example.Response == "" && example.Name != "POST /v3/interviews/feedback broken" && example.Name != "POST /v3/interviews/feedback changed" {
-			t.Errorf("%s: %s answered %s, which shows nothing", example.Name, example.Path, got.body)
+			t.Errorf("%s: %s returned %s, an empty result", example.Name, example.Path, got.body)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestExplainCoversRanking(t *testing.T) {
 	items := []string{"s_1 present initial", "s_5 present initial", "s_10 present"}
 	ranking := decode[enginev3.Diagnosis](t, r.do(t, post("/v3/diagnosis", interviewBody(items...)))).Conditions
 	if len(ranking) < 2 {
-		t.Fatalf("the ranking is %v", ranking)
+		t.Fatalf("got ranking %v", ranking)
 	}
 	for i := range 6 {
 		id := fmt.Sprintf("c_%d", i)
@@ -49,7 +49,7 @@ func TestExplainCoversRanking(t *testing.T) {
 			want = 200
 		}
 		if got := r.do(t, post("/v3/explain", explainBody(id, items...))); got.status != want {
-			t.Errorf("%s is answered %d %s, expected %d", id, got.status, got.body, want)
+			t.Errorf("%s: got status %d %s, expected %d", id, got.status, got.body, want)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func TestSuggest(t *testing.T) {
 		}
 		answered := suggested("", suggestBody(method, complaint, first[0].ID+" absent suggest"))
 		if strings.Contains(joinIDs(answered)+" ", first[0].ID+" ") {
-			t.Errorf("%s: %s is suggested again: %s", method, first[0].ID, joinIDs(answered))
+			t.Errorf("%s: %s was suggested again: %s", method, first[0].ID, joinIDs(answered))
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestRedFlags(t *testing.T) {
 			want := r.do(t, post("/v3/suggest"+query, suggestBody("red_flags", items...)))
 			for _, body := range []string{interviewBody(items...), suggestBody("symptoms", items...), addFields(interviewBody(items...), `"suggest_method": 5`)} {
 				if got := r.do(t, post("/v3/red_flags"+query, body)); got.status != 200 || got.body != want.body {
-					t.Errorf("%s answered %d %s, /suggest %s", body, got.status, got.body, want.body)
+					t.Errorf("%s: got status %d %s, /suggest %s", body, got.status, got.body, want.body)
 				}
 			}
 		}
@@ -211,7 +211,7 @@ func TestRecommendedSpecialist(t *testing.T) {
 		"emergency with a mapping": {with(`{"specialist_mapping": {"sp_17": "sp_1"}}`, emergency), "none"},
 	} {
 		if got := recommended(test.body); got != test.want {
-			t.Errorf("%s: recommended is %s, expected %s", name, got, test.want)
+			t.Errorf("%s: got specialist %s, expected %s", name, got, test.want)
 		}
 	}
 }

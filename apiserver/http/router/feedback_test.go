@@ -18,7 +18,7 @@ func TestFeedbackIsStored(t *testing.T) {
 	r := startServer(t)
 	for _, id := range []string{"first", "second"} {
 		if got := r.do(t, postFeedback(feedbackBody).withHeader(map[string]string{"Interview-Id": id})); got.status != 200 || got.body != "{}\n" {
-			t.Errorf("answered %d %q", got.status, got.body)
+			t.Errorf("got status %d %q", got.status, got.body)
 		}
 	}
 	r.do(t, postFeedback(feedbackBody).withHeader(map[string]string{"Dev-Mode": "true"}))
@@ -73,7 +73,7 @@ func TestFeedbackErrors(t *testing.T) {
 			if problem != "" {
 				expectError(t, got, http.StatusUnprocessableEntity, problem)
 			} else if got.status != http.StatusOK {
-				t.Errorf("answered %d %s", got.status, got.body)
+				t.Errorf("got status %d %s", got.status, got.body)
 			}
 		})
 	}
@@ -94,14 +94,14 @@ func TestFeedbackWhileStorageIsDown(t *testing.T) {
 	got := r.do(t, postFeedback(feedbackBody).withHeader(map[string]string{"X-Request-Id": "mine"}))
 	expectError(t, got, http.StatusServiceUnavailable, "retry later")
 	if got.header.Get("Retry-After") != "5" {
-		t.Errorf("Retry-After is %q", got.header.Get("Retry-After"))
+		t.Errorf("got Retry-After %q", got.header.Get("Retry-After"))
 	}
 	log := r.log.String()
 	if !strings.Contains(log, `"requestId":"mine","error":"connection refused"`) || strings.Contains(log+got.body, "letter") {
-		t.Errorf("the log says %s", log)
+		t.Errorf("got log %s", log)
 	}
 	if counted := r.usage.all(); len(counted) != 0 {
-		t.Errorf("a fault of the service was counted: %v", counted)
+		t.Errorf("server fault was counted as usage: %v", counted)
 	}
 	r.feedback.down.Store(false)
 	if got := r.do(t, postFeedback(feedbackBody)); got.status != http.StatusOK || len(r.feedback.all()) != 1 {

@@ -31,10 +31,10 @@ func newFuzzHandler(f *testing.F) func(t *testing.T, request *http.Request) {
 			t.Fatal(err)
 		}
 		if recorder.Code >= 500 {
-			t.Fatalf("answered %d: %s", recorder.Code, body)
+			t.Fatalf("got status %d: %s", recorder.Code, body)
 		}
 		if err := checked.ValidateResponse(request, recorder.Code, recorder.Header(), body); err != nil {
-			t.Fatalf("answered %d: %v: %s", recorder.Code, err, body)
+			t.Fatalf("got status %d: %v: %s", recorder.Code, err, body)
 		}
 	}
 }
@@ -112,12 +112,12 @@ func TestFuzzSeedsAreValid(t *testing.T) {
 		}
 		for _, body := range seeds {
 			if got := r.do(t, post(endpoint.path, body)); got.status != http.StatusOK {
-				t.Errorf("%s %s answered %d: %s", endpoint.route, body, got.status, got.body)
+				t.Errorf("%s %s: got status %d: %s", endpoint.route, body, got.status, got.body)
 			}
 		}
 		for _, body := range malformedBodies {
 			if got := r.do(t, post(endpoint.path, body)); got.status != http.StatusBadRequest && got.status != http.StatusUnprocessableEntity {
-				t.Errorf("%s %s answered %d: %s", endpoint.route, body, got.status, got.body)
+				t.Errorf("%s %s: got status %d: %s", endpoint.route, body, got.status, got.body)
 			}
 		}
 	}

@@ -57,7 +57,7 @@ func TestAllEndpointsSucceed(t *testing.T) {
 	for _, endpoint := range endpoints {
 		got := r.do(t, endpoint.testCall)
 		if got.status != http.StatusOK || got.header.Get("Content-Type") != "application/json" {
-			t.Errorf("%s answered %d %s", endpoint.route, got.status, got.header.Get("Content-Type"))
+			t.Errorf("%s: got status %d %s", endpoint.route, got.status, got.header.Get("Content-Type"))
 		}
 	}
 }
@@ -85,7 +85,7 @@ func TestCredentials(t *testing.T) {
 		}
 	}
 	if counted := r.usage.all(); len(counted) != 0 {
-		t.Errorf("refused calls were counted: %v", counted)
+		t.Errorf("rejected calls were counted: %v", counted)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestModelHeader(t *testing.T) {
 	} {
 		got := r.do(t, diagnosis.withHeader(map[string]string{"Model": model}))
 		if got.status != 200 || !strings.Contains(got.body, fmt.Sprintf(`"label":%q`, label)) {
-			t.Errorf("%q answered %d %s, expected the label %s", model, got.status, got.body, label)
+			t.Errorf("%q: got status %d %s, expected the label %s", model, got.status, got.body, label)
 		}
 	}
 }
@@ -126,7 +126,7 @@ func TestInterviewID(t *testing.T) {
 	for _, endpoint := range endpoints {
 		for _, good := range []string{"d8b7a2f0-5a3c-4f0e-9d51-7f0a5b6c7d8e", strings.Repeat("~", 128), "!"} {
 			if got := r.do(t, endpoint.withHeader(map[string]string{"Interview-Id": good})); got.status != 200 {
-				t.Errorf("%s with %q answered %d", endpoint.route, good, got.status)
+				t.Errorf("%s with %q: got status %d", endpoint.route, good, got.status)
 			}
 		}
 		for _, bad := range []string{strings.Repeat("x", 129), "two words", "ä"} {
@@ -159,7 +159,7 @@ func TestContentType(t *testing.T) {
 			}
 			got := r.do(t, endpoint.withHeader(map[string]string{"Content-Type": contentType}))
 			if got.status != want {
-				t.Errorf("%s with %q answered %d, expected %d", endpoint.route, contentType, got.status, want)
+				t.Errorf("%s with %q: got status %d, expected %d", endpoint.route, contentType, got.status, want)
 			}
 			if want == 400 {
 				expectError(t, got, 400, "Content-Type: expected application/json, got ")
@@ -210,7 +210,7 @@ func TestPagePaths(t *testing.T) {
 		"/": http.StatusAccepted, "/survey": http.StatusAccepted, "/survey/x/questions/1": http.StatusAccepted, "/surveys": http.StatusNotFound,
 	} {
 		if got := r.doWith(t, r.http1Client, get(path)); got.status != want {
-			t.Errorf("%s: answered %d, want %d", path, got.status, want)
+			t.Errorf("%s: got status %d, want %d", path, got.status, want)
 		}
 	}
 }
@@ -224,7 +224,7 @@ func TestGuidancePaths(t *testing.T) {
 	} {
 		got := r.doWith(t, r.http1Client, get(path))
 		if got.status != want || got.header.Get("X-Request-Id") == "" {
-			t.Errorf("%s answered %d %v, expected %d", path, got.status, got.header, want)
+			t.Errorf("%s: got status %d %v, expected %d", path, got.status, got.header, want)
 		}
 	}
 }
@@ -246,7 +246,7 @@ func TestMethodNotAllowed(t *testing.T) {
 		invented := r.doWith(t, r.http1Client, testCall{method: "INVENTED", path: endpoint.path})
 		expectError(t, invented, http.StatusMethodNotAllowed, "method not allowed; use "+endpoint.method)
 		if head := r.doWith(t, r.http1Client, testCall{method: "HEAD", path: endpoint.path}); head.status != 405 || head.header.Get("Allow") != endpoint.method {
-			t.Errorf("HEAD %s answered %d, allowing %q", endpoint.path, head.status, head.header.Get("Allow"))
+			t.Errorf("HEAD %s: got status %d, allowing %q", endpoint.path, head.status, head.header.Get("Allow"))
 		}
 	}
 }
@@ -359,7 +359,7 @@ func TestCORS(t *testing.T) {
 	const portal = "https://portal.example"
 	const headers = "app-id,app-key,authorization,content-type,dev-mode,instance-id,interview-id,interview-token,model"
 	if got := sendPreflight(portal, "POST", headers); got.header.Get("Access-Control-Allow-Origin") != "" {
-		t.Error("an origin is allowed that is not configured")
+		t.Error("unconfigured origin was allowed")
 	}
 	allowed := portal
 	r.origin.Store(&allowed)
@@ -386,11 +386,11 @@ func TestCORS(t *testing.T) {
 		c.header = withHeaderValue(c.header, "Origin", portal)
 		got := r.do(t, c)
 		if got.header.Get("Access-Control-Allow-Origin") != portal || !strings.Contains(got.header.Get("Access-Control-Expose-Headers"), "X-Request-Id") {
-			t.Errorf("%s: the page cannot read the answer: %v", c.path, got.header)
+			t.Errorf("%s: response is not readable for the page: %v", c.path, got.header)
 		}
 		c.header["Origin"] = "https://evil.example"
 		if got := r.do(t, c); got.header.Get("Access-Control-Allow-Origin") != "" || got.header.Get("Vary") != "Origin" {
-			t.Errorf("%s: another page can read the answer: %v", c.path, got.header)
+			t.Errorf("%s: response is readable for another origin: %v", c.path, got.header)
 		}
 	}
 }
@@ -413,7 +413,7 @@ func TestUsage(t *testing.T) {
 	r.do(t, get("/v3/nothing"))
 	r.do(t, testCall{method: "PUT", path: "/v3/info"})
 	if diff := cmp.Diff(want, r.usage.all()); diff != "" {
-		t.Errorf("counted (-want +got)\n%s", diff)
+		t.Errorf("counted calls (-want +got)\n%s", diff)
 	}
 }
 
@@ -438,7 +438,7 @@ func TestAccessLog(t *testing.T) {
 			t.Fatalf("%v: %s", err, text)
 		}
 		if l.DurationSeconds <= 0 || l.DurationSeconds > 60 {
-			t.Errorf("a call took %v seconds", l.DurationSeconds)
+			t.Errorf("got duration of %v seconds", l.DurationSeconds)
 		}
 		l.DurationSeconds = 0
 		got = append(got, l)
@@ -453,7 +453,7 @@ func TestAccessLog(t *testing.T) {
 	}
 	for _, word := range []string{"hush", "portal-key", "female"} {
 		if strings.Contains(r.log.String(), word) {
-			t.Errorf("the log repeats %q: %s", word, r.log)
+			t.Errorf("log reveals %q: %s", word, r.log)
 		}
 	}
 }
@@ -491,7 +491,7 @@ func TestMetrics(t *testing.T) {
 		`go_goroutines `,
 	} {
 		if !strings.Contains(recorder.Body.String(), want) {
-			t.Errorf("the metrics have no %s", want)
+			t.Errorf("metric %s not found", want)
 		}
 	}
 }
@@ -530,13 +530,13 @@ func TestInternalErrors(t *testing.T) {
 			got := r.do(t, get("/v3/info").withHeader(map[string]string{"X-Request-Id": "mine"}))
 			expectError(t, got, 500, "the server log has details under request id mine")
 			if log := r.log.String(); !strings.Contains(log, test.log) || !strings.Contains(log, `"status":500`) {
-				t.Errorf("the log says %s, expected %s", log, test.log)
+				t.Errorf("got log %s, expected %s", log, test.log)
 			}
 			if strings.Contains(r.log.String(), "hush") {
-				t.Errorf("the log repeats what a client sent: %s", r.log)
+				t.Errorf("log reveals client data: %s", r.log)
 			}
 			if len(r.usage.all()) != 0 {
-				t.Errorf("a fault of the service was counted: %v", r.usage.all())
+				t.Errorf("server fault was counted as usage: %v", r.usage.all())
 			}
 		})
 	}

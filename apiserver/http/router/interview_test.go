@@ -28,7 +28,7 @@ func TestDiagnosis(t *testing.T) {
 	}
 	question := got["question"].(jsonObject)
 	if question["text"] == "" || len(question["items"].([]any)) == 0 {
-		t.Errorf("the question is %v", question)
+		t.Errorf("got question %v", question)
 	}
 	choices := []any{
 		jsonObject{"id": "present", "label": "Yes"},
@@ -47,7 +47,7 @@ func TestDiagnosisRanking(t *testing.T) {
 	got := decode[enginev3.Diagnosis](t, startServer(t).do(t, post("/v3/diagnosis",
 		interviewBody("s_1 present initial", "s_5 present initial", "s_3 present", "s_8 absent"))))
 	if len(got.Conditions) < 2 || got.Conditions[0].ID != "c_1" || got.Conditions[0].Name != "Migraine" {
-		t.Errorf("the ranking is %v, expected migraine before others", got.Conditions)
+		t.Errorf("got ranking %v, expected migraine first", got.Conditions)
 	}
 	if !slices.IsSortedFunc(got.Conditions, func(a, b enginev3.RankedCondition) int {
 		if a.Probability != b.Probability {
@@ -55,7 +55,7 @@ func TestDiagnosisRanking(t *testing.T) {
 		}
 		return strings.Compare(a.ID, b.ID)
 	}) {
-		t.Errorf("the ranking is not sorted: %v", got.Conditions)
+		t.Errorf("ranking is not sorted: %v", got.Conditions)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestDiagnosisQuestion(t *testing.T) {
 			t.Parallel()
 			got := decode[jsonObject](t, r.do(t, post("/v3/diagnosis", test.body)))
 			if (got["question"] != nil) != test.question {
-				t.Errorf("the question is %v", got["question"])
+				t.Errorf("got question %v", got["question"])
 			}
 			stop, present := got["should_stop"]
 			if !present {
@@ -116,7 +116,7 @@ func collectQuestionTypes(t *testing.T, r *testServer, extras string) []string {
 			items = append(items, item.ID+" unknown")
 		}
 	}
-	t.Error("the interview does not end")
+	t.Error("interview does not end")
 	return types
 }
 

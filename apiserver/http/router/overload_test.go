@@ -41,14 +41,14 @@ func TestOverloadReturnsRetryAfter(t *testing.T) {
 				got := r.do(t, post(path, body))
 				expectError(t, got, http.StatusServiceUnavailable, test.want)
 				if got.header.Get("Retry-After") != "2" {
-					t.Errorf("%s: Retry-After is %q", path, got.header.Get("Retry-After"))
+					t.Errorf("%s: got Retry-After %q", path, got.header.Get("Retry-After"))
 				}
 			}
 			if counted := r.usage.all(); len(counted) != 0 {
-				t.Errorf("rejected calls are counted as usage: %v", counted)
+				t.Errorf("rejected calls were counted as usage: %v", counted)
 			}
 			if log := r.log.String(); strings.Contains(log, `"level":"ERROR"`) {
-				t.Errorf("being busy is logged as a fault: %s", log)
+				t.Errorf("overload was logged as a server fault: %s", log)
 			}
 		})
 	}
@@ -72,7 +72,7 @@ func TestCapacityIsReleased(t *testing.T) {
 		r.models.err.Store(nil)
 	}
 	if got := r.do(t, post("/v3/diagnosis", good)); got.status != http.StatusOK {
-		t.Errorf("answered %d: %s", got.status, got.body)
+		t.Errorf("got status %d: %s", got.status, got.body)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestLightAssessmentsAreNotBlocked(t *testing.T) {
 	}
 	for _, path := range assessmentCalls {
 		if got := r.do(t, post(path, explainBody("c_4", "s_1 present initial"))); got.status != http.StatusOK {
-			t.Errorf("%s answered %d behind patients with much evidence", path, got.status)
+			t.Errorf("%s: got status %d behind patients with much evidence", path, got.status)
 		}
 	}
 }

@@ -68,7 +68,7 @@ func TestParse(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			if got := formatMentions(mustParseText(t, r, test.text, test.fields)); got != test.want {
-				t.Errorf("says %q, expected %q", got, test.want)
+				t.Errorf("got mentions %q, expected %q", got, test.want)
 			}
 		})
 	}
@@ -117,7 +117,7 @@ func TestParseLength(t *testing.T) {
 			return fmt.Sprintf(`{"text": "%s", "age": {"value": 30}, "include_tokens": true}`, strings.Repeat(character, count))
 		}
 		if got := r.do(t, post("/v3/parse", body(2048))); got.status != http.StatusOK {
-			t.Errorf("2048 %s answered %d: %.200s", name, got.status, got.body)
+			t.Errorf("2048 %s: got status %d: %.200s", name, got.status, got.body)
 		}
 		expectError(t, r.do(t, post("/v3/parse", body(2049))), 400, "text: expected at most 2048 characters (Unicode code points), got 2049")
 		expectError(t, r.do(t, post("/v3/parse", body(80_000))), 400, "got 80000")
@@ -176,7 +176,7 @@ func TestParseUsesModelLanguage(t *testing.T) {
 		input, says, _ := strings.Cut(want, ": ")
 		got := r.do(t, post("/v3/parse", parseBody(input)).withHeader(map[string]string{"Model": model}))
 		if found := formatMentions(decode[enginev3.Parsed](t, got)); found != says {
-			t.Errorf("%q in %q says %q, expected %q", input, model, found, says)
+			t.Errorf("%q with model %q: got mentions %q, expected %q", input, model, found, says)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func TestParseDoesNotLeakText(t *testing.T) {
 	r.metrics.Handler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for i, got := range answers {
 		if strings.Contains(got.body, secret) {
-			t.Errorf("answer %d repeats it: %s", i, got.body)
+			t.Errorf("response %d reveals the text: %s", i, got.body)
 		}
 	}
 	for where, written := range map[string]string{"the log": r.log.String(), "the metrics": recorder.Body.String()} {

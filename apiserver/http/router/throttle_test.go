@@ -31,7 +31,7 @@ func expectThrottled(t *testing.T, got testResponse) {
 	t.Helper()
 	expectError(t, got, http.StatusTooManyRequests, "wrong App-Id or App-Key from this address")
 	if got.header.Get("Retry-After") != "6" {
-		t.Errorf("Retry-After is %q", got.header.Get("Retry-After"))
+		t.Errorf("got Retry-After %q", got.header.Get("Retry-After"))
 	}
 }
 
@@ -48,7 +48,7 @@ func TestKeyGuessingIsThrottled(t *testing.T) {
 		"another IPv6":        callAs("portal", "portal-key", "2001:db8::1"),
 	} {
 		if got := r.do(t, other); got.status != http.StatusOK {
-			t.Errorf("%s is answered %d %s", name, got.status, got.body)
+			t.Errorf("%s: got status %d %s", name, got.status, got.body)
 		}
 	}
 	want := map[string]int{"portal GET /v3/info": 2, "kiosk GET /v3/info": 1}
@@ -56,7 +56,7 @@ func TestKeyGuessingIsThrottled(t *testing.T) {
 		t.Errorf("usage (-want +got)\n%s", diff)
 	}
 	if log := r.log.String(); strings.Contains(log, "192.0.2.1") || strings.Contains(log, "guess") {
-		t.Errorf("the log repeats who guesses what: %s", log)
+		t.Errorf("log reveals credentials: %s", log)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestThrottleSparesVerifiedClients(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
 	if got := r.do(t, callAs("portal", "portal-key", "")); got.status != http.StatusOK {
-		t.Fatalf("answered %d", got.status)
+		t.Fatalf("got status %d", got.status)
 	}
 	r.guessKeys(t, "portal", 10)
 	expectThrottled(t, r.do(t, callAs("portal", "another guess", "")))
@@ -84,7 +84,7 @@ func TestThrottlePerAddress(t *testing.T) {
 	got := r.do(t, callAs("kiosk", "kiosk-key", ""))
 	expectError(t, got, http.StatusTooManyRequests, "wrong App-Id or App-Key from this address")
 	if got.header.Get("Retry-After") != "1" {
-		t.Errorf("Retry-After is %q", got.header.Get("Retry-After"))
+		t.Errorf("got Retry-After %q", got.header.Get("Retry-After"))
 	}
 	if got := r.do(t, callAs("kiosk", "kiosk-key", "192.0.2.1")); got.status != http.StatusOK {
 		t.Errorf("another address is answered %d", got.status)
@@ -100,6 +100,6 @@ func TestMissingKeyIsNotThrottled(t *testing.T) {
 		expectError(t, r.do(t, callAs("", "portal-key", "")), http.StatusForbidden, "App-Id or App-Key")
 	}
 	if got := r.do(t, callAs("portal", "portal-key", "")); got.status != http.StatusOK {
-		t.Errorf("answered %d", got.status)
+		t.Errorf("got status %d", got.status)
 	}
 }

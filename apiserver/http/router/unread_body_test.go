@@ -14,7 +14,7 @@ import (
 type failOnRead struct{ t *testing.T }
 
 func (u failOnRead) Read([]byte) (int, error) {
-	u.t.Error("the body is read")
+	u.t.Error("body was read")
 	return 0, io.EOF
 }
 
@@ -60,7 +60,7 @@ func TestRejectedBeforeBodyIsRead(t *testing.T) {
 				}
 				got := r.sendUnreadBody(t, endpoint.method, endpoint.path, test.length, test.header)
 				if got.Code != test.status {
-					t.Errorf("%s answered %d %v: %s", endpoint.route, got.Code, got.Header(), got.Body)
+					t.Errorf("%s: got status %d %v: %s", endpoint.route, got.Code, got.Header(), got.Body)
 				}
 			}
 		})
@@ -70,7 +70,7 @@ func TestRejectedBeforeBodyIsRead(t *testing.T) {
 	} {
 		for _, length := range []int64{-1, 10, 1 << 30} {
 			if got := r.sendUnreadBody(t, http.MethodPost, path, length, nil); got.Code != want {
-				t.Errorf("%s answered %d, want %d: %s", path, got.Code, want, got.Body)
+				t.Errorf("%s: got status %d, want %d: %s", path, got.Code, want, got.Body)
 			}
 		}
 	}

@@ -118,7 +118,7 @@ func toRequestError(err error) *requestError {
 	case errors.As(err, &field):
 		badMessage = field.Error()
 	case errors.As(err, &unknownID):
-		return &requestError{http.StatusNotFound, "no concept has the id " + assessment.Quote(unknownID.ID)}
+		return &requestError{http.StatusNotFound, fmt.Sprintf("concept %s not found", assessment.Quote(unknownID.ID))}
 	case errors.As(err, &evidence):
 		badMessage = fmt.Sprintf("evidence[%d] (%s): %s", evidence.Index, assessment.Quote(evidence.ID), evidence.Problem)
 	case errors.As(err, &tooLong):

@@ -81,7 +81,7 @@ func (a *API) GetRiskFactor(ctx context.Context, request enginev3.GetRiskFactorR
 }
 
 func notFound(kind, id string) error {
-	return &requestError{http.StatusNotFound, fmt.Sprintf("no %s has the id %s", kind, assessment.Quote(id))}
+	return &requestError{http.StatusNotFound, fmt.Sprintf("%s %s not found", kind, assessment.Quote(id))}
 }
 
 func encodeSymptom(r *model.Release, i model.ObservationIndex, months int) enginev3.Symptom {

@@ -43,11 +43,11 @@ func readFrom(from, texts fs.FS) (*Map, error) {
 		{"drawings", m.readDrawings},
 	} {
 		if err := part.read(from); err != nil {
-			return nil, fmt.Errorf("reading the %s of the body map: %w", part.what, err)
+			return nil, fmt.Errorf("reading body map %s: %w", part.what, err)
 		}
 	}
 	if err := m.readNames(texts); err != nil {
-		return nil, fmt.Errorf("reading the names of the body map: %w", err)
+		return nil, fmt.Errorf("reading body map names: %w", err)
 	}
 	return m, nil
 }

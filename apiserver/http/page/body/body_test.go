@@ -21,7 +21,7 @@ func mustRead(t testing.TB) *Map {
 }
 
 // filesWith returns the files of the map and all texts, with a replacement in one of them.
-func filesWith(t testing.TB, name, old, other string) fs.FS {
+func filesWith(t testing.TB, name, old, replacement string) fs.FS {
 	t.Helper()
 	changed := fstest.MapFS{}
 	for _, from := range []fs.FS{files, content.Texts} {
@@ -41,7 +41,7 @@ func filesWith(t testing.TB, name, old, other string) fs.FS {
 	if !strings.Contains(text, old) {
 		t.Fatalf("%s has no %q to change", name, old)
 	}
-	changed[name].Data = []byte(strings.Replace(text, old, other, 1))
+	changed[name].Data = []byte(strings.Replace(text, old, replacement, 1))
 	return changed
 }
 

@@ -63,13 +63,13 @@ func TestEverySymptomHasARegion(t *testing.T) {
 		}
 		symptoms++
 		if !placed[rootSymptom(r, id)] {
-			t.Errorf("%s: neither it nor what it is a kind of is in a region", id)
+			t.Errorf("symptom %s: neither it nor its root symptom belongs to a region", id)
 		}
 		if drawn[rootSymptom(r, id)] {
 			shown++
 		}
 	}
-	t.Logf("%d symptoms of the list stand for %d; %d of them are of a region that is drawn", len(placed), symptoms, shown)
+	t.Logf("%d listed symptoms have %d roots, %d of them in a drawn region", len(placed), symptoms, shown)
 }
 
 func TestRegionSymptomsAreOffered(t *testing.T) {
@@ -80,9 +80,9 @@ func TestRegionSymptomsAreOffered(t *testing.T) {
 		for _, id := range region.Symptoms {
 			switch {
 			case !items[id]:
-				t.Errorf("%s: %s is not in the list of symptoms", region.ID, id)
+				t.Errorf("region %s: %s is not in the list of symptoms", region.ID, id)
 			case rootSymptom(r, id) != id:
-				t.Errorf("%s: %s is a kind of %s, which should stand for it", region.ID, id, rootSymptom(r, id))
+				t.Errorf("region %s: %s should be replaced with its root %s", region.ID, id, rootSymptom(r, id))
 			}
 		}
 	}
@@ -98,10 +98,10 @@ func TestRegionSymptomListsAreShort(t *testing.T) {
 			for _, region := range regions {
 				shown := slices.DeleteFunc(slices.Clone(region.Symptoms), func(id string) bool { return !items[id] })
 				if len(shown) > 24 {
-					t.Errorf("%s: a patient of sex %v and %d months chooses among %d", region.ID, sex, age, len(shown))
+					t.Errorf("%s: a patient of sex %v and %d months chooses from %d symptoms", region.ID, sex, age, len(shown))
 				}
 				if (region.Front || region.Back) && len(shown) < 3 {
-					t.Errorf("%s: a patient of sex %v and %d months may only point at %v", region.ID, sex, age, shown)
+					t.Errorf("%s: a patient of sex %v and %d months can only select %v", region.ID, sex, age, shown)
 				}
 			}
 		}
@@ -127,11 +127,11 @@ func TestSymptomCommentsMatchRegistry(t *testing.T) {
 		named += len(region.Symptoms)
 	}
 	if len(lines) != named {
-		t.Errorf("%d of %d ids have a slug", len(lines), named)
+		t.Errorf("%d of %d ids have a slug comment", len(lines), named)
 	}
 	for _, line := range lines {
 		if got := registry.Observations[line[2]]; got != line[1] {
-			t.Errorf("%s is %q in the registry, not %s", line[2], got, line[1])
+			t.Errorf("%s has slug %q in the registry, not %s", line[2], got, line[1])
 		}
 	}
 }

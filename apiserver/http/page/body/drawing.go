@@ -118,20 +118,20 @@ func (m *Map) parseDrawing(content []byte, side Side) (Drawing, error) {
 
 func (m *Map) validateDrawing(d Drawing, side Side) error {
 	if d.ViewBox == "" || d.Outline == "" {
-		return fmt.Errorf("expected a viewBox and an outline")
+		return fmt.Errorf("missing viewBox or outline")
 	}
 	for i, area := range d.Areas {
 		region, ok := m.ByID(area.Region)
 		if !ok || !region.VisibleFrom(side) {
-			return fmt.Errorf("region %q: expected a region visible from the %s", area.Region, side)
+			return fmt.Errorf("region %q is unknown or not visible from the %s", area.Region, side)
 		}
 		if area.Path == "" || slices.ContainsFunc(d.Areas[:i], func(a Area) bool { return a.Region == area.Region }) {
-			return fmt.Errorf("region %q: expected one path with data", area.Region)
+			return fmt.Errorf("region %q: empty or duplicate path", area.Region)
 		}
 	}
 	for _, region := range m.regions {
 		if region.VisibleFrom(side) && !slices.ContainsFunc(d.Areas, func(a Area) bool { return a.Region == region.ID }) {
-			return fmt.Errorf("expected an area of region %q", region.ID)
+			return fmt.Errorf("missing area for region %q", region.ID)
 		}
 	}
 	return nil

@@ -24,7 +24,7 @@ func TestFigureFor(t *testing.T) {
 		{"male", 90, Man},
 	} {
 		if got := FigureFor(test.sex, test.age); got != test.want {
-			t.Errorf("a patient who is %s and %d years old is drawn as a %s, not as a %s", test.sex, test.age, got, test.want)
+			t.Errorf("FigureFor(%q, %d) = %s, want %s", test.sex, test.age, got, test.want)
 		}
 	}
 }
@@ -59,7 +59,7 @@ func TestAreasMeetMinimumTargetSize(t *testing.T) {
 			for _, part := range parsePath(t, area.Path) {
 				from, to := part.bounds()
 				if w, h := to.x-from.x, to.y-from.y; w < minTargetSize || h < minTargetSize {
-					t.Errorf("%s: a part of %s measures %.0f by %.0f", v.path(), area.Region, w, h)
+					t.Errorf("%s: part of %s is %.0f by %.0f pixels", v.path(), area.Region, w, h)
 				}
 			}
 		}
@@ -78,7 +78,7 @@ func TestAreasAreInsideViewBox(t *testing.T) {
 		for _, path := range append([]Area{{"the outline", drawing.Outline}}, drawing.Areas...) {
 			for _, p := range slices.Concat(parsePath(t, path.Path)...) {
 				if p.x < left || p.y < top || p.x > left+width || p.y > top+height {
-					t.Errorf("%s: %s reaches %v", v.path(), path.Region, p)
+					t.Errorf("%s: %s extends to %v", v.path(), path.Region, p)
 				}
 			}
 		}
@@ -153,7 +153,7 @@ func FuzzParse(f *testing.F) {
 		slices.Sort(got)
 		slices.Sort(want)
 		if !slices.Equal(got, want) || drawing.ViewBox == "" || drawing.Outline == "" {
-			t.Errorf("read %v from %q", got, data)
+			t.Errorf("parsed regions %v from %q", got, data)
 		}
 	})
 }

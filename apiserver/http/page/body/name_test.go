@@ -40,13 +40,13 @@ func TestEveryContentLanguageHasNames(t *testing.T) {
 func TestNamesAreUniqueAndShort(t *testing.T) {
 	t.Parallel()
 	for _, names := range mustRead(t).names.Languages() {
-		language, of := names.Tag, map[string]string{}
+		language, ids := names.Tag, map[string]string{}
 		for _, id := range names.IDs() {
 			name := names.Text(id)
-			if other, twice := of[name]; twice {
+			if other, exists := ids[name]; exists {
 				t.Errorf("%s: %s and %s are both %q", language, id, other, name)
 			}
-			of[name] = id
+			ids[name] = id
 			if len(strings.Fields(name)) > 5 || strings.TrimSpace(name) != name {
 				t.Errorf("%s: %s is %q: expected at most five words", language, id, name)
 			}

@@ -111,12 +111,12 @@ func commandPoints(command byte, step []float64, from point) []point {
 	for p := range slices.Chunk(step, 2) {
 		curve = append(curve, point{from.x + p[0], from.y + p[1]})
 	}
-	var passed []point
+	var points []point
 	const lines = 8
 	for i := range lines {
-		passed = append(passed, bezierPoint(curve, float64(i+1)/lines))
+		points = append(points, bezierPoint(curve, float64(i+1)/lines))
 	}
-	return passed
+	return points
 }
 
 // bezierPoint returns the point of a Bézier curve at t, by de Casteljau's algorithm.

@@ -38,11 +38,11 @@ func (m *Map) Regions() []Region { return m.regions }
 
 // ByID returns the region with an ID.
 func (m *Map) ByID(id string) (Region, bool) {
-	place, ok := m.index[id]
+	index, ok := m.index[id]
 	if !ok {
 		return Region{}, false
 	}
-	return m.regions[place], true
+	return m.regions[index], true
 }
 
 // regionIDPattern matches region IDs, which are used in field names and CSS classes.
@@ -71,8 +71,8 @@ func (m *Map) readRegions(from fs.FS) error {
 		if err := w.validate(); err != nil {
 			return fmt.Errorf("region %q: %w", w.ID, err)
 		}
-		if _, twice := m.index[w.ID]; twice {
-			return fmt.Errorf("region %q: expected it once", w.ID)
+		if _, exists := m.index[w.ID]; exists {
+			return fmt.Errorf("duplicate region %q", w.ID)
 		}
 		m.index[w.ID] = i
 		m.regions = append(m.regions, w.toRegion())
@@ -89,19 +89,19 @@ func (w *regionYAML) toRegion() Region {
 
 func (w *regionYAML) validate() error {
 	if !regionIDPattern.MatchString(w.ID) {
-		return fmt.Errorf("expected a lowercase id, such as lower_leg")
+		return fmt.Errorf("invalid id: expected a lowercase word, such as lower_leg")
 	}
 	for _, side := range w.Sides {
 		if side != Front && side != Back {
-			return fmt.Errorf("side %q: expected %s or %s", side, Front, Back)
+			return fmt.Errorf("invalid side %q: expected %s or %s", side, Front, Back)
 		}
 	}
 	if len(w.Symptoms) == 0 {
-		return fmt.Errorf("expected symptoms")
+		return fmt.Errorf("missing symptoms")
 	}
 	for i, id := range w.Symptoms {
 		if slices.Contains(w.Symptoms[:i], id) {
-			return fmt.Errorf("symptom %s: expected it once", id)
+			return fmt.Errorf("duplicate symptom %s", id)
 		}
 	}
 	return nil

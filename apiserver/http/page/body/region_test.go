@@ -13,11 +13,11 @@ func TestByID(t *testing.T) {
 	m := mustRead(t)
 	for _, want := range m.Regions() {
 		if got, ok := m.ByID(want.ID); !ok || !cmp.Equal(got, want) {
-			t.Errorf("%s is %+v, %v", want.ID, got, ok)
+			t.Errorf("ByID(%q) = %+v, %v", want.ID, got, ok)
 		}
 	}
 	if got, ok := m.ByID("tail"); ok {
-		t.Errorf("people have a tail: %+v", got)
+		t.Errorf("unknown region: got %+v", got)
 	}
 }
 
@@ -29,7 +29,7 @@ func TestVisibleFrom(t *testing.T) {
 	} {
 		region, _ := m.ByID(id)
 		if got := [2]bool{region.VisibleFrom(Front), region.VisibleFrom(Back)}; got != want {
-			t.Errorf("%s is seen from the front and the back: %v, want %v", id, got, want)
+			t.Errorf("%s: visible from front and back: %v, want %v", id, got, want)
 		}
 	}
 }

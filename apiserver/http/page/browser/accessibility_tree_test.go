@@ -19,7 +19,7 @@ func TestAccessibilityTree(t *testing.T) {
 				return node
 			}
 		}
-		t.Fatalf("there is no %s %q in %v", role, name, tree)
+		t.Fatalf("%s %q not found in %v", role, name, tree)
 		return AXNode{}
 	}
 	if heading := find("heading", "Symptoms"); heading.Level != 2 || heading.Depth == 0 {
@@ -30,9 +30,9 @@ func TestAccessibilityTree(t *testing.T) {
 		t.Errorf("got %+v", field)
 	}
 	if slices.ContainsFunc(tree, func(node AXNode) bool { return node.Name == "Hidden" && !node.Ignored }) {
-		t.Errorf("a hidden node is exposed: %v", tree)
+		t.Errorf("hidden node is exposed: %v", tree)
 	}
 	if tree[0].Role != "RootWebArea" || tree[0].Name != "Test" {
-		t.Errorf("the root is %+v", tree[0])
+		t.Errorf("got root %+v", tree[0])
 	}
 }

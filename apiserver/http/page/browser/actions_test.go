@@ -26,7 +26,7 @@ func TestKeyboard(t *testing.T) {
 	tab := Open(t, Options{})
 	tab.Go(startSite(t, testSite{"/": formPage, "/next": `<p id="thanks">Thank you</p>`}))
 	if got := tab.Focused().Tag; got != "body" {
-		t.Errorf("the focus is first on %q", got)
+		t.Errorf("initial focus is on %q", got)
 	}
 	tab.Press("Tab")
 	if diff := cmp.Diff(Element{Tag: "input", ID: "name", Name: "person", Text: "old"}, tab.Focused()); diff != "" {
@@ -34,16 +34,16 @@ func TestKeyboard(t *testing.T) {
 	}
 	tab.Press("Tab", "Space", "ArrowDown")
 	if got := tab.Focused().ID; got != "m" {
-		t.Errorf("an arrow led to %q, want m", got)
+		t.Errorf("arrow key moved focus to %q, want m", got)
 	}
 	tab.Press("Shift+Tab", "N", "e", "w", "Tab", "Tab")
 	if got := tab.Focused(); got.ID != "send" || got.Text != "Send" {
-		t.Errorf("the focus is on %+v, want the button", got)
+		t.Errorf("focus is on %+v, want the button", got)
 	}
 	tab.Press("Enter")
 	tab.WaitVisible("#thanks")
 	if got := tab.URL(); !strings.HasSuffix(got, "/next?person=New&sex=m") {
-		t.Errorf("led to %s", got)
+		t.Errorf("got URL %s", got)
 	}
 }
 
@@ -59,13 +59,13 @@ func TestMouse(t *testing.T) {
 			tab.Click("#send")
 			tab.WaitVisible("#thanks")
 			if got := tab.URL(); !strings.HasSuffix(got, "/next?person=Zo%C3%AB+M%C3%BCller&sex=f") {
-				t.Errorf("led to %s", got)
+				t.Errorf("got URL %s", got)
 			}
 			if got := tab.Text("#thanks"); got != "Thank you" {
-				t.Errorf("read %q", got)
+				t.Errorf("got text %q", got)
 			}
 			if !tab.Exists("#thanks") || tab.Exists("#name") {
-				t.Error("the wrong elements exist")
+				t.Error("Exists returned wrong results")
 			}
 		})
 	}

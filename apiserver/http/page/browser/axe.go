@@ -38,8 +38,8 @@ type ViolationNode struct {
 func (v Violation) String() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s (%s): %s; see %s", v.Rule, v.Impact, v.Help, v.URL)
-	for _, place := range v.Nodes {
-		fmt.Fprintf(&text, "\n  at %s: %s\n    %s", place.Target, place.HTML, strings.ReplaceAll(place.Summary, "\n", "\n    "))
+	for _, node := range v.Nodes {
+		fmt.Fprintf(&text, "\n  at %s: %s\n    %s", node.Target, node.HTML, strings.ReplaceAll(node.Summary, "\n", "\n    "))
 	}
 	return text.String()
 }
@@ -71,16 +71,16 @@ func (tab *Tab) readAxe() string {
 	}
 	script, err := os.ReadFile(path)
 	if err != nil {
-		tab.t.Fatalf("read axe-core: %v", err)
+		tab.t.Fatalf("reading axe-core: %v", err)
 	}
 	return string(script)
 }
 
 // setScriptsEnabled enables or disables JavaScript.
-func (tab *Tab) setScriptsEnabled(run bool) {
+func (tab *Tab) setScriptsEnabled(enabled bool) {
 	tab.t.Helper()
 	runAction(tab, "switch scripts", sendCommand("switch scripts", emulation.SetScriptExecutionDisabled,
-		emulation.SetScriptExecutionDisabledParams{Value: !run}))
+		emulation.SetScriptExecutionDisabledParams{Value: !enabled}))
 }
 
 // axeExpression returns the expression that runs the rules.
@@ -105,15 +105,15 @@ func runAxe(script, call string) chromedp.Action[[]Violation] {
 	return func(ctx context.Context, target *chromedp.Target) ([]Violation, error) {
 		tree, err := cdp.Call(ctx, target, page.GetFrameTree, cdp.Empty{})
 		if err != nil {
-			return nil, fmt.Errorf("find the document: %w", err)
+			return nil, fmt.Errorf("finding document: %w", err)
 		}
 		world, err := cdp.Call(ctx, target, page.CreateIsolatedWorld, page.CreateIsolatedWorldParams{FrameID: tree.FrameTree.Frame.ID, WorldName: "axe"})
 		if err != nil {
-			return nil, fmt.Errorf("create an isolated world for axe: %w", err)
+			return nil, fmt.Errorf("creating isolated world for axe: %w", err)
 		}
 		within := func(params *runtime.EvaluateParams) { params.ContextID = world.ExecutionContextID }
 		if _, err := chromedp.Evaluate[chromedp.Void](script+"\n;({})", within)(ctx, target); err != nil {
-			return nil, fmt.Errorf("load axe: %w", err)
+			return nil, fmt.Errorf("loading axe: %w", err)
 		}
 		return chromedp.Evaluate[[]Violation](call, within, chromedp.EvalAwaitPromise)(ctx, target)
 	}

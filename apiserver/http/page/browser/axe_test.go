@@ -26,14 +26,14 @@ func TestAxeReportsViolations(t *testing.T) {
 			message := found[0].String()
 			for _, want := range []string{"label (critical)", "#bare", `<input id="bare">`} {
 				if !strings.Contains(message, want) {
-					t.Errorf("the message lacks %q: %s", want, message)
+					t.Errorf("message does not contain %q: %s", want, message)
 				}
 			}
 			if ran := tab.Exists("[data-ran=yes]"); ran == options.NoJavaScript {
-				t.Errorf("that the page's script ran is %t", ran)
+				t.Errorf("page script ran: %t", ran)
 			}
 			if Evaluate[bool](tab, `"axe" in window`) {
-				t.Error("axe is in the page's own world")
+				t.Error("axe is visible to the page's scripts")
 			}
 		})
 	}
@@ -43,10 +43,10 @@ func TestAxeWithNamedRules(t *testing.T) {
 	t.Parallel()
 	tab := openPage(t, Options{}, flawedPage)
 	if found := tab.Axe("image-alt"); len(found) > 0 {
-		t.Errorf("a rule that was not asked for found %v", found)
+		t.Errorf("got violations %v of another rule", found)
 	}
 	if found := tab.Axe("label"); len(found) != 1 {
-		t.Errorf("the rule found %v", found)
+		t.Errorf("got violations %v", found)
 	}
 }
 

@@ -35,41 +35,41 @@ func (tab *Tab) reportErrors() {
 	}
 	tab.consoleErrors.Lock()
 	defer tab.consoleErrors.Unlock()
-	for _, fault := range tab.consoleErrors.seen {
-		if !slices.ContainsFunc(tab.consoleErrors.ignored, func(text string) bool { return strings.Contains(fault, text) }) {
-			tab.t.Errorf("browser console: %s", fault)
+	for _, message := range tab.consoleErrors.seen {
+		if !slices.ContainsFunc(tab.consoleErrors.ignored, func(text string) bool { return strings.Contains(message, text) }) {
+			tab.t.Errorf("browser console: %s", message)
 		}
 	}
 }
 
 // handleEvent records errors.
-func (f *consoleErrors) handleEvent(event any) {
-	f.Lock()
-	defer f.Unlock()
+func (e *consoleErrors) handleEvent(event any) {
+	e.Lock()
+	defer e.Unlock()
 	switch event := event.(type) {
 	case *network.EventRequestWillBeSent:
 		if event.Type == network.ResourceTypeDocument {
-			f.documentRequests = append(f.documentRequests, event.RequestID)
+			e.documentRequests = append(e.documentRequests, event.RequestID)
 		}
 	case *log.EventEntryAdded:
-		f.addLogEntry(event.Entry)
+		e.addLogEntry(event.Entry)
 	case *runtime.EventExceptionThrown:
-		f.seen = append(f.seen, "exception: "+exceptionText(event.ExceptionDetails))
+		e.seen = append(e.seen, "exception: "+exceptionText(event.ExceptionDetails))
 	case *runtime.EventConsoleAPICalled:
 		if event.Type == runtime.ConsoleAPICalledTypeError || event.Type == runtime.ConsoleAPICalledTypeAssert {
-			f.seen = append(f.seen, "console: "+joinArgs(event.Args))
+			e.seen = append(e.seen, "console: "+joinArgs(event.Args))
 		}
 	}
 }
 
 // addLogEntry records an error of the browser itself. It skips error statuses of documents,
 // such as a rejected form, which tests check themselves.
-func (f *consoleErrors) addLogEntry(entry *log.Entry) {
-	if entry.Level != log.EntryLevelError || slices.Contains(f.documentRequests, entry.NetworkRequestID) ||
+func (e *consoleErrors) addLogEntry(entry *log.Entry) {
+	if entry.Level != log.EntryLevelError || slices.Contains(e.documentRequests, entry.NetworkRequestID) ||
 		isFaviconRequest(entry.URL) {
 		return
 	}
-	f.seen = append(f.seen, strings.TrimSpace(string(entry.Source)+": "+entry.Text+" "+entry.URL))
+	e.seen = append(e.seen, strings.TrimSpace(string(entry.Source)+": "+entry.Text+" "+entry.URL))
 }
 
 // exceptionText returns the text of an exception.

@@ -28,7 +28,7 @@ func TestPageErrorsFailTest(t *testing.T) {
 	}
 	for _, want := range expectedErrors {
 		if !strings.Contains(strings.Join(got, "\n"), want) {
-			t.Errorf("the test failed with %q, want %q among it", got, want)
+			t.Errorf("the test failed with %q, want %q among the failures", got, want)
 		}
 	}
 }
@@ -43,6 +43,6 @@ func TestIgnoreErrors(t *testing.T) {
 		tab.Go(url)
 	})
 	if len(got) != 1 || !strings.Contains(got[0], expectedErrors[0]) {
-		t.Errorf("the test failed with %q, want %q alone", got, expectedErrors[0])
+		t.Errorf("the test failed with %q, want only %q", got, expectedErrors[0])
 	}
 }

@@ -34,7 +34,7 @@ func press(names []string) chromedp.Action[chromedp.Void] {
 				return err
 			}
 			if _, err := action(ctx, target); err != nil {
-				return fmt.Errorf("press %s: %w", name, err)
+				return fmt.Errorf("pressing %s: %w", name, err)
 			}
 		}
 		return nil

@@ -27,7 +27,7 @@ type ClickTarget struct {
 
 // String returns a message for the test.
 func (t ClickTarget) String() string {
-	return fmt.Sprintf("a target of %.0f by %.0f pixels is under %d by %d: %s", t.Width, t.Height, minTargetSize, minTargetSize, t.HTML)
+	return fmt.Sprintf("target of %.0f by %.0f pixels is smaller than %d by %d: %s", t.Width, t.Height, minTargetSize, minTargetSize, t.HTML)
 }
 
 //go:embed targets.js

@@ -47,11 +47,11 @@ func TestSmallTargets(t *testing.T) {
 				found = append(found, id)
 			}
 		}
-		if message := target.String(); !strings.Contains(message, "under 24 by 24") {
-			t.Errorf("the message is %q", message)
+		if message := target.String(); !strings.Contains(message, "smaller than 24 by 24") {
+			t.Errorf("got message %q", message)
 		}
 	}
 	if got := strings.Join(found, " "); got != "alone bare" {
-		t.Errorf("too small are %s, want alone and bare", got)
+		t.Errorf("got small targets %s, want alone and bare", got)
 	}
 }

@@ -59,20 +59,20 @@ type sentRequest struct {
 }
 
 // reset clears the log.
-func (r *networkLog) reset() {
-	r.Lock()
-	defer r.Unlock()
-	r.requests = nil
+func (l *networkLog) reset() {
+	l.Lock()
+	defer l.Unlock()
+	l.requests = nil
 }
 
 // handleEvent records network events.
-func (r *networkLog) handleEvent(event any) {
-	r.Lock()
-	defer r.Unlock()
+func (l *networkLog) handleEvent(event any) {
+	l.Lock()
+	defer l.Unlock()
 	switch event := event.(type) {
 	case *network.EventRequestWillBeSent:
 		if event.RedirectResponse != nil {
-			r.update(event.RequestID, func(request *Request) {
+			l.update(event.RequestID, func(request *Request) {
 				request.setResponse(event.RedirectResponse)
 				request.Bytes = int(event.RedirectResponse.EncodedDataLength)
 			})
@@ -80,15 +80,15 @@ func (r *networkLog) handleEvent(event any) {
 		if isFaviconRequest(event.Request.URL) {
 			return
 		}
-		r.requests = append(r.requests, &sentRequest{id: event.RequestID, Request: Request{
+		l.requests = append(l.requests, &sentRequest{id: event.RequestID, Request: Request{
 			URL: event.Request.URL, Method: event.Request.Method, Type: string(event.Type),
 		}})
 	case *network.EventRequestServedFromCache:
-		r.update(event.RequestID, func(request *Request) { request.Cached = true })
+		l.update(event.RequestID, func(request *Request) { request.Cached = true })
 	case *network.EventResponseReceived:
-		r.update(event.RequestID, func(request *Request) { request.setResponse(event.Response) })
+		l.update(event.RequestID, func(request *Request) { request.setResponse(event.Response) })
 	case *network.EventLoadingFinished:
-		r.update(event.RequestID, func(request *Request) { request.Bytes = int(event.EncodedDataLength) })
+		l.update(event.RequestID, func(request *Request) { request.Bytes = int(event.EncodedDataLength) })
 	}
 }
 
@@ -97,8 +97,8 @@ func (r *networkLog) handleEvent(event any) {
 func isFaviconRequest(url string) bool { return strings.HasSuffix(url, "/favicon.ico") }
 
 // update changes the latest request with an ID, if it was sent since the last Go or Reload.
-func (r *networkLog) update(id network.RequestID, change func(*Request)) {
-	for _, sent := range slices.Backward(r.requests) {
+func (l *networkLog) update(id network.RequestID, change func(*Request)) {
+	for _, sent := range slices.Backward(l.requests) {
 		if sent.id == id {
 			change(&sent.Request)
 			return
@@ -107,7 +107,7 @@ func (r *networkLog) update(id network.RequestID, change func(*Request)) {
 }
 
 // setResponse records the headers of a response.
-func (q *Request) setResponse(response *network.Response) {
-	q.Status = int(response.Status)
-	q.Cached = q.Cached || response.FromDiskCache || response.FromPrefetchCache
+func (r *Request) setResponse(response *network.Response) {
+	r.Status = int(response.Status)
+	r.Cached = r.Cached || response.FromDiskCache || response.FromPrefetchCache
 }

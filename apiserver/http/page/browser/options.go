@@ -114,7 +114,7 @@ func (o Options) setLanguage() chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		version, err := chromedp.CallBrowser(ctx, browser.GetVersion, cdp.Empty{})
 		if err != nil {
-			return fmt.Errorf("read the browser's version: %w", err)
+			return fmt.Errorf("reading browser version: %w", err)
 		}
 		_, err = cdp.Call(ctx, target, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{
 			UserAgent: version.UserAgent, AcceptLanguage: o.Language,

@@ -41,7 +41,7 @@ func TestOptions(t *testing.T) {
 			tab := openPage(t, test.options, `<p>text</p><noscript>no scripts</noscript>`)
 			for _, condition := range test.conditions {
 				if !Evaluate[bool](tab, condition) {
-					t.Errorf("it is not so that %s", condition)
+					t.Errorf("condition is false: %s", condition)
 				}
 			}
 		})
@@ -62,6 +62,6 @@ func TestIgnoreCertificateErrors(t *testing.T) {
 	tab.Go(server.URL)
 	tab.Reload()
 	if got := tab.Text("p"); got != "been=here" || tab.Status() != http.StatusOK {
-		t.Errorf("the page says %q with the status %d", got, tab.Status())
+		t.Errorf("got page %q with status %d", got, tab.Status())
 	}
 }

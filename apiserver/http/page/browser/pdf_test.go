@@ -17,7 +17,7 @@ func TestPrint(t *testing.T) {
 		tab := Open(t, Options{})
 		tab.Go("data:text/html," + content)
 		if got := tab.Print("sheets"); got != sheets {
-			t.Errorf("%d sheets are %d", sheets, got)
+			t.Errorf("want %d sheets, got %d", sheets, got)
 		}
 	}
 }

@@ -42,7 +42,7 @@ func Run(m *testing.M) int {
 		return code
 	}
 	if err := shutDown(process.context); err != nil {
-		fmt.Fprintln(os.Stderr, "stop Chromium:", err)
+		fmt.Fprintln(os.Stderr, "stopping Chromium:", err)
 		code = max(code, 1)
 	}
 	process.end()
@@ -64,7 +64,7 @@ func browserContext() (context.Context, error) {
 		return process.context, nil
 	}
 	if !process.attended {
-		return nil, errors.New("the browser would never be stopped: call browser.Run in the package's TestMain")
+		return nil, errors.New("browser.Run is not active: call it in the package's TestMain")
 	}
 	var err error
 	process.context, process.end, err = startBrowser() //nolint:fatcontext // nothing nests: it is set once
@@ -82,7 +82,7 @@ func startBrowser() (browser context.Context, end func(), err error) {
 	if err := chromedp.Do(ctx); err != nil {
 		cancel()
 		end()
-		return nil, nil, fmt.Errorf("start %s: %w", path, err)
+		return nil, nil, fmt.Errorf("starting %s: %w", path, err)
 	}
 	return ctx, end, nil
 }

@@ -30,10 +30,10 @@ func TestBrowserCleansUp(t *testing.T) {
 	}
 	left, err := os.ReadDir(folder)
 	if err != nil || len(left) > 0 {
-		t.Errorf("left in the temporary folder: %v, %v", left, err)
+		t.Errorf("files remain in the temporary directory: %v, %v", left, err)
 	}
 	if alive := processesMatching(t, folder); len(alive) > 0 {
-		t.Errorf("still running: %v", alive)
+		t.Errorf("processes still running: %v", alive)
 	}
 }
 

@@ -29,11 +29,11 @@ func (tab *Tab) writeArtifact(name string, content []byte) string {
 	tab.t.Helper()
 	folder := cmp.Or(os.Getenv(screenshotsEnv), tab.t.ArtifactDir())
 	if err := os.MkdirAll(folder, 0o750); err != nil { //nolint:gosec // the person running the tests sets the path
-		tab.t.Fatalf("create the screenshot directory: %v", err)
+		tab.t.Fatalf("creating screenshot directory: %v", err)
 	}
 	path := filepath.Join(folder, name)
 	if err := os.WriteFile(path, content, 0o600); err != nil { //nolint:gosec // in that folder
-		tab.t.Fatalf("write the screenshot: %v", err)
+		tab.t.Fatalf("writing screenshot: %v", err)
 	}
 	return path
 }

@@ -16,7 +16,7 @@ func TestScreenshot(t *testing.T) {
 	tab := openPage(t, Options{Width: 500, Height: 300}, `<table height="2000"><tr><td>high</td></tr></table>`)
 	path := tab.Screenshot("high")
 	if want := filepath.Join(folder, "high.png"); path != want {
-		t.Errorf("drawn into %s, want %s", path, want)
+		t.Errorf("screenshot written to %s, want %s", path, want)
 	}
 	file, err := os.Open(path)
 	if err != nil {
@@ -36,7 +36,7 @@ func TestScreenshotKeepsTextScale(t *testing.T) {
 	for range 2 {
 		tab.Screenshot("large")
 		if got := Evaluate[string](tab, size); got != "32px" {
-			t.Errorf("the text is of %s after it was drawn, want 32px", got)
+			t.Errorf("got font size %s after the screenshot, want 32px", got)
 		}
 	}
 }
@@ -46,6 +46,6 @@ func TestScreenshotDefaultsToArtifactDir(t *testing.T) {
 	t.Setenv(screenshotsEnv, "")
 	path := openPage(t, Options{}, "<p>short</p>").Screenshot("short")
 	if filepath.Dir(path) != t.ArtifactDir() {
-		t.Errorf("drawn into %s, want the folder %s", path, t.ArtifactDir())
+		t.Errorf("screenshot written to %s, want directory %s", path, t.ArtifactDir())
 	}
 }

@@ -34,7 +34,7 @@ func Open(t testing.TB, options Options) *Tab {
 	t.Cleanup(cancel)
 	// The first action must not have a deadline, because the tab would end with it.
 	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("open a tab: %v", err)
+		t.Fatalf("opening tab: %v", err)
 	}
 	t.Cleanup(tab.reportErrors)
 	runAction(tab, "emulate a device", tab.options.emulate())

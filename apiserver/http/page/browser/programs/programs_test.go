@@ -21,10 +21,10 @@ func TestPath(t *testing.T) {
 	}
 	t.Setenv(AxeEnv, file+".gone")
 	if _, err := Path(AxeEnv); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("got error %v of a missing file", err)
+		t.Errorf("missing file: got error %v", err)
 	}
 	t.Setenv(AxeEnv, "")
 	if _, err := Path(AxeEnv); !errors.Is(err, ErrUnset) {
-		t.Errorf("got error %v, want one that says what sets it", err)
+		t.Errorf("got error %v, want one that names the command to set the variable", err)
 	}
 }
