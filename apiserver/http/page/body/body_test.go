@@ -50,19 +50,19 @@ func TestInconsistentFilesAreRejected(t *testing.T) {
 	const regions, drawing = "regions.yaml", "drawings/man-front.svg"
 	const english, german = "lang/en/texts/body.yaml", "lang/de/texts/body.yaml"
 	for _, test := range []struct{ name, old, other, want string }{
-		{regions, "id: head", "id: Head", `region "Head": expected a lowercase id`},
-		{regions, "id: face", "id: head", `region "head": expected it once`},
+		{regions, "id: head", "id: Head", `region "Head": invalid id`},
+		{regions, "id: face", "id: head", `duplicate region "head"`},
 		{regions, "[front, back]", "[front, top]", `side "top": expected front or back`},
-		{regions, "- s_370 ", "- s_21 ", `region "head": symptom s_21: expected it once`},
+		{regions, "- s_370 ", "- s_21 ", `region "head": duplicate symptom s_21`},
 		{regions, "sides: [front, back]", "side: front", "field side not found"},
 		{english, "head: Head\n", "", "head: not found in the English texts"}, // in German
 		{german, "head: Kopf\n", "", german + ": head: missing"},
 		{german, "head: Kopf\n", "head: Kopf\nhaed: Kopf\n", german + ": haed: not found in the English texts"},
-		{drawing, ` viewBox="0 0 280 380"`, "", "expected a viewBox and an outline"},
-		{drawing, `"chest"`, `"ches"`, `region "ches": expected a region visible from the front`},
-		{drawing, `"chest"`, `"neck"`, `region "neck": expected a region visible from the front`},
-		{drawing, `"chest"`, `"head"`, `region "head": expected one path with data`},
-		{drawing, `<path data-region="chest"`, `<desc data-region="chest"`, `expected an area of region "chest"`},
+		{drawing, ` viewBox="0 0 280 380"`, "", "missing viewBox or outline"},
+		{drawing, `"chest"`, `"ches"`, `region "ches" is unknown or not visible from the front`},
+		{drawing, `"chest"`, `"neck"`, `region "neck" is unknown or not visible from the front`},
+		{drawing, `"chest"`, `"head"`, `region "head": empty or duplicate path`},
+		{drawing, `<path data-region="chest"`, `<desc data-region="chest"`, `missing area for region "chest"`},
 		{drawing, "</svg>", "", "man-front.svg"},
 	} {
 		changed := filesWith(t, test.name, test.old, test.other)
