@@ -288,13 +288,13 @@ type AgeUnit string
 type Article struct {
 	Sections []ArticleSection `json:"sections"`
 
-	// Title A node of a tree: a text, or something that holds further nodes. Which
-	// it is says `node_type`.
+	// Title A node of a tree: a text, or a container of further nodes, as indicated by
+	// `node_type`.
 	Title ArticleNode `json:"title"`
 }
 
-// ArticleNode A node of a tree: a text, or something that holds further nodes. Which
-// it is says `node_type`.
+// ArticleNode A node of a tree: a text, or a container of further nodes, as indicated by
+// `node_type`.
 type ArticleNode struct {
 	union json.RawMessage
 }
@@ -303,15 +303,15 @@ type ArticleNode struct {
 type ArticleSection struct {
 	Content []ArticleNode `json:"content"`
 
-	// Name More may be added.
+	// Name Further values may be added.
 	Name SectionName `json:"name"`
 
-	// Title A node of a tree: a text, or something that holds further nodes. Which
-	// it is says `node_type`.
+	// Title A node of a tree: a text, or a container of further nodes, as indicated by
+	// `node_type`.
 	Title ArticleNode `json:"title"`
 }
 
-// BlockNode `heading-1` is the most general heading. A `list-item` stands in lists only.
+// BlockNode `heading-1` is the top-level heading. A `list-item` occurs only in lists.
 type BlockNode struct {
 	Content  []ArticleNode     `json:"content"`
 	NodeType BlockNodeNodeType `json:"node_type"`
@@ -326,14 +326,14 @@ type Category struct {
 	Name string `json:"name"`
 }
 
-// Channel How to see a professional.
+// Channel How to consult a professional.
 type Channel string
 
 // Child defines model for Child.
 type Child struct {
 	ID string `json:"id"`
 
-	// ParentRelation In what way a child symptom refines its parent.
+	// ParentRelation How a child symptom refines its parent.
 	ParentRelation Relation `json:"parent_relation"`
 }
 
@@ -373,31 +373,31 @@ type Condition struct {
 	// Name The professional term.
 	Name string `json:"name"`
 
-	// Prevalence How often the condition is seen.
+	// Prevalence How common the condition is.
 	Prevalence Prevalence `json:"prevalence"`
 
-	// RecommendedChannel How to see a professional.
+	// RecommendedChannel How to consult a professional.
 	RecommendedChannel Channel `json:"recommended_channel"`
 
-	// Severity How bad the condition usually is.
+	// Severity How severe the condition usually is.
 	Severity Severity `json:"severity"`
 
 	// SexFilter The patients that the concept applies to.
 	SexFilter SexFilter `json:"sex_filter"`
 
-	// Specialists Only where `include_specialists` asks for it; the preferred first.
+	// Specialists Only with `include_specialists`; preferred specialists first.
 	Specialists []Specialist `json:"specialists,omitempty"`
 
-	// TriageLevel How urgent it is, the most urgent first:
+	// TriageLevel The urgency, highest first:
 	//
-	// - `emergency_ambulance`: call an ambulance now;
-	// - `emergency`: go to an emergency department;
-	// - `consultation_24`: see a doctor within 24 hours;
-	// - `consultation`: may need an appointment;
-	// - `self_care`: may not need medical evaluation.
+	// - `emergency_ambulance`: call an ambulance immediately
+	// - `emergency`: go to an emergency department
+	// - `consultation_24`: see a doctor within 24 hours
+	// - `consultation`: may require an appointment
+	// - `self_care`: may not require medical evaluation
 	//
-	// With `enable_triage_3` there are `emergency`, `consultation` and
-	// `self_care` only.
+	// With `enable_triage_3`, there are only `emergency`, `consultation` and
+	// `self_care`.
 	TriageLevel TriageLevel `json:"triage_level"`
 }
 
@@ -406,7 +406,7 @@ type ConditionDetails struct {
 	// Acuteness The usual course of the condition.
 	Acuteness Acuteness `json:"acuteness"`
 
-	// Category The first of the condition's categories.
+	// Category The first category of the condition.
 	Category *Category `json:"category"`
 
 	// HasPatientEducation Whether `/patient_education` has an article.
@@ -418,22 +418,22 @@ type ConditionDetails struct {
 	// Icd10Code The codes as in the extras of a condition.
 	Icd10Code *string `json:"icd10_code"`
 
-	// Prevalence How often the condition is seen.
+	// Prevalence How common the condition is.
 	Prevalence Prevalence `json:"prevalence"`
 
-	// Severity How bad the condition usually is.
+	// Severity How severe the condition usually is.
 	Severity Severity `json:"severity"`
 
-	// TriageLevel How urgent it is, the most urgent first:
+	// TriageLevel The urgency, highest first:
 	//
-	// - `emergency_ambulance`: call an ambulance now;
-	// - `emergency`: go to an emergency department;
-	// - `consultation_24`: see a doctor within 24 hours;
-	// - `consultation`: may need an appointment;
-	// - `self_care`: may not need medical evaluation.
+	// - `emergency_ambulance`: call an ambulance immediately
+	// - `emergency`: go to an emergency department
+	// - `consultation_24`: see a doctor within 24 hours
+	// - `consultation`: may require an appointment
+	// - `self_care`: may not require medical evaluation
 	//
-	// With `enable_triage_3` there are `emergency`, `consultation` and
-	// `self_care` only.
+	// With `enable_triage_3`, there are only `emergency`, `consultation` and
+	// `self_care`.
 	TriageLevel TriageLevel `json:"triage_level"`
 }
 
@@ -442,7 +442,7 @@ type ConditionExtras struct {
 	// Hint What to do about it.
 	Hint *string `json:"hint"`
 
-	// Icd10Code The ICD-10 code, or several with a comma and a blank between them, the one that fits best first.
+	// Icd10Code The ICD-10 code, or several codes separated by a comma and a space, best match first.
 	Icd10Code *string `json:"icd10_code"`
 }
 
@@ -456,31 +456,31 @@ type ConditionName struct {
 	Name string `json:"name"`
 }
 
-// CustomLabel Required for `custom`, and ignored for everything else.
+// CustomLabel Required for `custom`, and ignored otherwise.
 type CustomLabel = string
 
 // Diagnosis defines model for Diagnosis.
 type Diagnosis struct {
-	// Conditions By falling probability, then by id; one while fewer than three
-	// observations are reported. From then on the five likeliest that are
-	// linked to a present observation are there, as far as there are;
-	// others are omitted below 0.01.
+	// Conditions Sorted by probability in descending order, then by id. Contains
+	// one condition until three observations are reported. From then on,
+	// it contains the five most likely conditions that are linked to a
+	// present observation, if available; others are omitted below 0.01.
 	Conditions []RankedCondition `json:"conditions"`
 
 	// Extras Usually empty.
 	Extras Extras `json:"extras"`
 
-	// HasEmergencyEvidence The reported evidence alone requires an emergency department.
+	// HasEmergencyEvidence Whether the reported evidence alone requires an emergency department.
 	HasEmergencyEvidence bool `json:"has_emergency_evidence"`
 
-	// InterviewToken Only with `include_condition_details`. It opens `/patient_education` for 24 hours.
+	// InterviewToken Only with `include_condition_details`. Grants access to `/patient_education` for 24 hours.
 	InterviewToken *string `json:"interview_token,omitempty"`
 
-	// Question Null when there is nothing to ask.
+	// Question Null if there is no further question.
 	Question *Question `json:"question"`
 
-	// ShouldStop True when more questions would hardly change the answer. Omitted
-	// if no evidence is marked as initial.
+	// ShouldStop True if further questions would hardly change the result. Omitted
+	// if no evidence has the source `initial`.
 	ShouldStop *bool `json:"should_stop,omitempty"`
 }
 
@@ -488,7 +488,7 @@ type Diagnosis struct {
 type Duration struct {
 	Unit DurationUnit `json:"unit"`
 
-	// Value Above 0, and at most 130 years.
+	// Value Greater than 0, and at most 130 years.
 	Value float64 `json:"value"`
 }
 
@@ -504,23 +504,23 @@ type Error struct {
 type Evidence struct {
 	ChoiceID Choice `json:"choice_id"`
 
-	// Duration How long the patient has had this; null says that the patient does
-	// not know, and is not asked again. Only for initial evidence, and
-	// ignored without `extras.enable_symptom_duration`.
+	// Duration How long the patient has had the symptom. Null means that the
+	// patient does not know it and is not asked again. Only for initial
+	// evidence; ignored without `extras.enable_symptom_duration`.
 	Duration nullable.Nullable[Duration] `json:"duration,omitempty"`
 
 	// ID The id of an observation: `s_`, `p_` or `lt_`.
 	ID string `json:"id"`
 
-	// Source Where the evidence came from; omitted for evidence gathered by the
-	// questions of `/diagnosis`.
+	// Source The origin of the evidence; omitted for answers to questions of
+	// `/diagnosis`.
 	//
-	// - `initial`: what the patient reported before the interview. It makes
-	//   `should_stop` appear, and keeps conditions out of the ranking that
-	//   have nothing to do with it, unless they are likely.
-	// - `suggest`: answers to `/suggest`.
-	// - `red_flags`: answers to `/red_flags`.
-	// - `predefined`: known from elsewhere.
+	// - `initial`: reported by the patient before the interview. Enables
+	//   `should_stop`, and excludes unrelated conditions from the ranking unless
+	//   they are likely.
+	// - `suggest`: answers to `/suggest`
+	// - `red_flags`: answers to `/red_flags`
+	// - `predefined`: known from elsewhere
 	Source *Source `json:"source,omitempty"`
 }
 
@@ -528,12 +528,13 @@ type Evidence struct {
 type ExplainRequest struct {
 	Age Age `json:"age"`
 
-	// Evidence All that is known so far, in any order; at most 100 of the items are
-	// `present`. What does not apply to the sex or age changes nothing.
+	// Evidence All known evidence in any order. At most 100 items may be
+	// `present`. Evidence that does not apply to the sex or age has no
+	// effect.
 	Evidence []Evidence       `json:"evidence,omitempty"`
 	Extras   *InterviewExtras `json:"extras,omitempty"`
 
-	// IncludeConditionDetails Another place for `extras.include_condition_details`.
+	// IncludeConditionDetails Alternative to `extras.include_condition_details`.
 	IncludeConditionDetails *bool `json:"include_condition_details,omitempty"`
 	Sex                     Sex   `json:"sex"`
 
@@ -546,7 +547,7 @@ type Explanation struct {
 	// ConflictingEvidence Observations of the condition that are absent.
 	ConflictingEvidence []ObservationName `json:"conflicting_evidence"`
 
-	// SupportingEvidence Present observations that make the condition likelier.
+	// SupportingEvidence Present observations that make the condition more likely.
 	SupportingEvidence []ObservationName `json:"supporting_evidence"`
 
 	// UnconfirmedEvidence Observations of the condition that the patient did not know.
@@ -558,10 +559,10 @@ type Extras = map[string]interface{}
 
 // Feedback defines model for Feedback.
 type Feedback struct {
-	// PatientIntentAfter What a patient means to do.
+	// PatientIntentAfter What a patient intends to do.
 	PatientIntentAfter Intent `json:"patient_intent_after"`
 
-	// PatientIntentBefore What a patient means to do.
+	// PatientIntentBefore What a patient intends to do.
 	PatientIntentBefore Intent `json:"patient_intent_before"`
 }
 
@@ -583,12 +584,12 @@ type Info struct {
 	UpdatedAt time.Time `json:"updated_at"`
 }
 
-// Intent What a patient means to do.
+// Intent What a patient intends to do.
 type Intent struct {
 	// Channel Only with `consultation`.
 	Channel *IntentChannel `json:"channel,omitempty"`
 
-	// CustomLabel Required for `custom`, and ignored for everything else.
+	// CustomLabel Required for `custom`, and ignored otherwise.
 	CustomLabel *CustomLabel `json:"custom_label,omitempty"`
 
 	// SubType Only with `consultation` and `emergency_care`.
@@ -600,7 +601,7 @@ type Intent struct {
 type IntentChannel struct {
 	Category IntentChannelCategory `json:"category"`
 
-	// CustomLabel Required for `custom`, and ignored for everything else.
+	// CustomLabel Required for `custom`, and ignored otherwise.
 	CustomLabel *CustomLabel `json:"custom_label,omitempty"`
 }
 
@@ -615,7 +616,7 @@ type IntentSubType struct {
 	// `without_ambulance`, `custom`, `not_sure`.
 	Category IntentSubTypeCategory `json:"category"`
 
-	// CustomLabel Required for `custom`, and ignored for everything else.
+	// CustomLabel Required for `custom`, and ignored otherwise.
 	CustomLabel *CustomLabel `json:"custom_label,omitempty"`
 }
 
@@ -632,12 +633,13 @@ type IntentType string
 type Interview struct {
 	Age Age `json:"age"`
 
-	// Evidence All that is known so far, in any order; at most 100 of the items are
-	// `present`. What does not apply to the sex or age changes nothing.
+	// Evidence All known evidence in any order. At most 100 items may be
+	// `present`. Evidence that does not apply to the sex or age has no
+	// effect.
 	Evidence []Evidence       `json:"evidence,omitempty"`
 	Extras   *InterviewExtras `json:"extras,omitempty"`
 
-	// IncludeConditionDetails Another place for `extras.include_condition_details`.
+	// IncludeConditionDetails Alternative to `extras.include_condition_details`.
 	IncludeConditionDetails *bool `json:"include_condition_details,omitempty"`
 	Sex                     Sex   `json:"sex"`
 }
@@ -647,27 +649,29 @@ type InterviewExtras struct {
 	// DisableGroups Ask only questions of the type `single`.
 	DisableGroups *bool `json:"disable_groups,omitempty"`
 
-	// EnableSymptomDuration Take `duration` of evidence into account, and ask for it by questions of the type `duration`.
+	// EnableSymptomDuration Whether to consider the `duration` of evidence, and ask for it
+	// with questions of the type `duration`.
 	EnableSymptomDuration *bool `json:"enable_symptom_duration,omitempty"`
 
-	// EnableTriage3 Whether urgency has three levels in place of five.
+	// EnableTriage3 Whether the urgency has three levels instead of five.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	EnableTriage3 *bool `json:"enable_triage_3,omitempty"`
 
-	// IncludeConditionDetails Add `condition_details` to each ranked condition, and `interview_token`. Only for `/diagnosis`.
+	// IncludeConditionDetails Whether to add `condition_details` to each ranked condition, and
+	// `interview_token`. Only for `/diagnosis`.
 	IncludeConditionDetails *bool `json:"include_condition_details,omitempty"`
 
-	// InterviewMode `triage` asks for the urgency first; `short_triage` for nothing else,
-	// and sets `should_stop` as early as it can.
+	// InterviewMode `triage` prioritizes questions about the urgency. `short_triage` asks only
+	// such questions and sets `should_stop` as early as possible.
 	InterviewMode *InterviewMode `json:"interview_mode,omitempty"`
 
-	// SpecialistMapping Which specialist, by id, takes the place of which. Only for
+	// SpecialistMapping Maps ids of specialists to the ids of their replacements. Only for
 	// `/recommend_specialist`.
 	SpecialistMapping map[string]string `json:"specialist_mapping,omitempty"`
 }
 
-// InterviewMode `triage` asks for the urgency first; `short_triage` for nothing else,
-// and sets `should_stop` as early as it can.
+// InterviewMode `triage` prioritizes questions about the urgency. `short_triage` asks only
+// such questions and sets `should_stop` as early as possible.
 type InterviewMode string
 
 // LabResult defines model for LabResult.
@@ -691,7 +695,8 @@ type LabTest struct {
 	// Name The professional term.
 	Name string `json:"name"`
 
-	// Results What the test can show, from `very_low` to `present`. One of them holds at a time.
+	// Results The possible results of the test, from `very_low` to `present`,
+	// which are mutually exclusive.
 	Results []LabResult `json:"results"`
 }
 
@@ -717,13 +722,13 @@ type ListNodeNodeType string
 
 // Mention defines model for Mention.
 type Mention struct {
-	// ChoiceID Whether the text says it or denies it.
+	// ChoiceID Whether the text states or denies the observation.
 	ChoiceID MentionChoiceID `json:"choice_id"`
 
 	// CommonName The plain-language name.
 	CommonName string `json:"common_name"`
 
-	// HeadPosition The one of `positions` that carries the meaning. Only with `include_tokens`.
+	// HeadPosition The most significant of `positions`. Only with `include_tokens`.
 	HeadPosition *int   `json:"head_position,omitempty"`
 	ID           string `json:"id"`
 
@@ -733,13 +738,13 @@ type Mention struct {
 	// Orth The words that say it, as they were understood.
 	Orth string `json:"orth"`
 
-	// Positions Which of `tokens` say it, from 0, ascending; there may be others
-	// between them. Only with `include_tokens`.
+	// Positions The indexes of the mention's `tokens`, zero-based and ascending,
+	// not necessarily contiguous. Only with `include_tokens`.
 	Positions []int           `json:"positions,omitempty"`
 	Type      ObservationType `json:"type"`
 }
 
-// MentionChoiceID Whether the text says it or denies it.
+// MentionChoiceID Whether the text states or denies the observation.
 type MentionChoiceID string
 
 // ObservationName defines model for ObservationName.
@@ -759,56 +764,57 @@ type ObservationType string
 type ParseRequest struct {
 	Age Age `json:"age"`
 
-	// ConceptTypes What to look for; when it is empty, both.
+	// ConceptTypes The types of concepts to find. Defaults to both; the same applies to an empty list.
 	ConceptTypes []ObservationType `json:"concept_types,omitempty"`
 
-	// Context The ids of observations that are known to be present. They tell what
-	// a vague wording is about, such as "it is throbbing".
+	// Context The ids of observations that are known to be present. They help to
+	// interpret vague wordings, such as "it is throbbing".
 	Context []string `json:"context,omitempty"`
 
-	// CorrectSpelling Correct misspelled words.
+	// CorrectSpelling Whether to correct misspelled words.
 	CorrectSpelling *bool `json:"correct_spelling,omitempty"`
 
-	// IncludeTokens Add `tokens`, and the place of every mention; an observation that is
-	// mentioned twice is then listed twice.
+	// IncludeTokens Whether to return `tokens` and the position of each mention. An
+	// observation that is mentioned twice is then returned twice.
 	IncludeTokens *bool `json:"include_tokens,omitempty"`
 	Sex           *Sex  `json:"sex,omitempty"`
 
-	// Text What was typed, at most 2,048 characters. A text that is empty or
-	// blank has an empty answer.
+	// Text The patient's text, at most 2,048 characters. An empty or blank
+	// text yields an empty result.
 	Text string `json:"text"`
 }
 
 // Parsed defines model for Parsed.
 type Parsed struct {
-	// Mentions In order of appearance; each observation once, but with `include_tokens`.
+	// Mentions The mentions in order of appearance, without duplicates unless `include_tokens` is set.
 	Mentions []Mention `json:"mentions"`
 
-	// Obvious Whether the whole text was simple and unambiguous: every word counts,
-	// none was misspelled, and nothing else could have been meant.
+	// Obvious Whether the whole text was simple and unambiguous: every word was
+	// understood, none was misspelled, and no other interpretation was
+	// possible.
 	Obvious bool `json:"obvious"`
 
-	// Tokens The words, numbers, symbols and punctuation of the text, misspelled
-	// words as they were understood. Only with `include_tokens`.
+	// Tokens The words, numbers, symbols and punctuation marks of the text,
+	// with misspelled words corrected. Only with `include_tokens`.
 	Tokens []string `json:"tokens,omitempty"`
 }
 
-// Prevalence How often the condition is seen.
+// Prevalence How common the condition is.
 type Prevalence string
 
 // Question defines model for Question.
 type Question struct {
-	// EvidenceID Only for `duration`, the evidence whose duration is asked.
+	// EvidenceID The evidence whose duration is asked for; only for `duration`.
 	EvidenceID *string `json:"evidence_id,omitempty"`
 
 	// Extras Usually empty.
 	Extras Extras `json:"extras"`
 
-	// Items What is asked; one for `single`, none for `duration`.
+	// Items The items that the question asks about: one for `single`, none for `duration`.
 	Items []QuestionItem `json:"items"`
 	Text  string         `json:"text"`
 
-	// Type How the question is answered; see above. `duration` comes only with `enable_symptom_duration`.
+	// Type How to answer the question; see above. `duration` occurs only with `enable_symptom_duration`.
 	Type QuestionType `json:"type"`
 }
 
@@ -827,7 +833,7 @@ type QuestionItem struct {
 	Name string `json:"name"`
 }
 
-// QuestionType How the question is answered; see above. `duration` comes only with `enable_symptom_duration`.
+// QuestionType How to answer the question; see above. `duration` occurs only with `enable_symptom_duration`.
 type QuestionType string
 
 // RankedCondition defines model for RankedCondition.
@@ -840,17 +846,18 @@ type RankedCondition struct {
 	// Name The professional term.
 	Name string `json:"name"`
 
-	// Probability With four decimals. A patient may have several conditions, so that
-	// the probabilities of a ranking need not sum to 1.
+	// Probability A number with four decimals. A patient may have several
+	// conditions, so the probabilities of a ranking do not necessarily
+	// sum to 1.
 	Probability float64 `json:"probability"`
 }
 
 // Rationale defines model for Rationale.
 type Rationale struct {
-	// ConditionParams The conditions that the reason speaks of.
+	// ConditionParams The conditions related to the reason.
 	ConditionParams []ConditionName `json:"condition_params"`
 
-	// ObservationParams The observations that the reason speaks of.
+	// ObservationParams The observations related to the reason.
 	ObservationParams []ObservationName `json:"observation_params"`
 
 	// Type Why the question is asked:
@@ -876,14 +883,14 @@ type RationaleType string
 
 // Recommendation defines model for Recommendation.
 type Recommendation struct {
-	// RecommendedChannel Null at `emergency` and `emergency_ambulance`.
+	// RecommendedChannel Null for `emergency` and `emergency_ambulance`.
 	RecommendedChannel *Channel `json:"recommended_channel"`
 
-	// RecommendedSpecialist Null at `emergency` and `emergency_ambulance`.
+	// RecommendedSpecialist Null for `emergency` and `emergency_ambulance`.
 	RecommendedSpecialist *Specialist `json:"recommended_specialist"`
 }
 
-// Relation In what way a child symptom refines its parent.
+// Relation How a child symptom refines its parent.
 type Relation string
 
 // RiskFactor defines model for RiskFactor.
@@ -912,9 +919,9 @@ type RiskFactor struct {
 	SexFilter SexFilter `json:"sex_filter"`
 }
 
-// RootCause What the level rests on: what was reported (`…_evidence_present`), a
-// condition that is likely or cannot be ruled out (`…_condition_…`), or
-// that nothing explains the complaint (`diagnosis_unknown`).
+// RootCause The reason for the level: the reported evidence (`…_evidence_present`), a
+// condition that is likely or cannot be ruled out (`…_condition_…`), or the
+// lack of an explanation for the complaint (`diagnosis_unknown`).
 type RootCause string
 
 // SearchResult defines model for SearchResult.
@@ -925,7 +932,7 @@ type SearchResult struct {
 	Label string `json:"label"`
 }
 
-// SectionName More may be added.
+// SectionName Further values may be added.
 type SectionName string
 
 // SeriousObservation defines model for SeriousObservation.
@@ -939,16 +946,16 @@ type SeriousObservation struct {
 	// Name The professional term.
 	Name string `json:"name"`
 
-	// Seriousness What a present observation alone requires: a doctor within 24 hours,
-	// an emergency department, an ambulance.
+	// Seriousness What a present observation alone requires: a doctor within 24 hours, an
+	// emergency department, or an ambulance.
 	Seriousness Seriousness `json:"seriousness"`
 }
 
-// Seriousness What a present observation alone requires: a doctor within 24 hours,
-// an emergency department, an ambulance.
+// Seriousness What a present observation alone requires: a doctor within 24 hours, an
+// emergency department, or an ambulance.
 type Seriousness string
 
-// Severity How bad the condition usually is.
+// Severity How severe the condition usually is.
 type Severity string
 
 // Sex defines model for Sex.
@@ -957,15 +964,15 @@ type Sex string
 // SexFilter The patients that the concept applies to.
 type SexFilter string
 
-// Source Where the evidence came from; omitted for evidence gathered by the
-// questions of `/diagnosis`.
+// Source The origin of the evidence; omitted for answers to questions of
+// `/diagnosis`.
 //
-//   - `initial`: what the patient reported before the interview. It makes
-//     `should_stop` appear, and keeps conditions out of the ranking that
-//     have nothing to do with it, unless they are likely.
-//   - `suggest`: answers to `/suggest`.
-//   - `red_flags`: answers to `/red_flags`.
-//   - `predefined`: known from elsewhere.
+//   - `initial`: reported by the patient before the interview. Enables
+//     `should_stop`, and excludes unrelated conditions from the ranking unless
+//     they are likely.
+//   - `suggest`: answers to `/suggest`
+//   - `red_flags`: answers to `/red_flags`
+//   - `predefined`: known from elsewhere
 type Source string
 
 // Specialist defines model for Specialist.
@@ -974,38 +981,39 @@ type Specialist struct {
 	Name string `json:"name"`
 }
 
-// SuggestMethod - `symptoms`: what people of this sex and age often report in addition to the
+// SuggestMethod - `symptoms`: symptoms that people of this sex and age often report in
 //
-//		evidence; without evidence, what they often report;
-//	  - `risk_factors`: what matters for the evidence, sex and age;
-//	  - `demographic_risk_factors`: what matters for sex and age, whatever the
-//	    evidence;
-//	  - `evidence_based_risk_factors`: what matters for the evidence; nothing
-//	    while no symptom or laboratory result is present;
-//	  - `red_flags`: alarming observations related to the evidence.
+//		addition to the evidence or, without evidence, in general
+//	  - `risk_factors`: risk factors relevant to the evidence, sex and age
+//	  - `demographic_risk_factors`: risk factors relevant to sex and age,
+//	    regardless of the evidence
+//	  - `evidence_based_risk_factors`: risk factors relevant to the evidence;
+//	    empty unless a symptom or laboratory result is present
+//	  - `red_flags`: alarming observations related to the evidence
 type SuggestMethod string
 
 // SuggestRequest defines model for SuggestRequest.
 type SuggestRequest struct {
 	Age Age `json:"age"`
 
-	// Evidence All that is known so far, in any order; at most 100 of the items are
-	// `present`. What does not apply to the sex or age changes nothing.
+	// Evidence All known evidence in any order. At most 100 items may be
+	// `present`. Evidence that does not apply to the sex or age has no
+	// effect.
 	Evidence []Evidence       `json:"evidence,omitempty"`
 	Extras   *InterviewExtras `json:"extras,omitempty"`
 
-	// IncludeConditionDetails Another place for `extras.include_condition_details`.
+	// IncludeConditionDetails Alternative to `extras.include_condition_details`.
 	IncludeConditionDetails *bool `json:"include_condition_details,omitempty"`
 	Sex                     Sex   `json:"sex"`
 
-	// SuggestMethod - `symptoms`: what people of this sex and age often report in addition to the
-	//   evidence; without evidence, what they often report;
-	// - `risk_factors`: what matters for the evidence, sex and age;
-	// - `demographic_risk_factors`: what matters for sex and age, whatever the
-	//   evidence;
-	// - `evidence_based_risk_factors`: what matters for the evidence; nothing
-	//   while no symptom or laboratory result is present;
-	// - `red_flags`: alarming observations related to the evidence.
+	// SuggestMethod - `symptoms`: symptoms that people of this sex and age often report in
+	//   addition to the evidence or, without evidence, in general
+	// - `risk_factors`: risk factors relevant to the evidence, sex and age
+	// - `demographic_risk_factors`: risk factors relevant to sex and age,
+	//   regardless of the evidence
+	// - `evidence_based_risk_factors`: risk factors relevant to the evidence;
+	//   empty unless a symptom or laboratory result is present
+	// - `red_flags`: alarming observations related to the evidence
 	SuggestMethod *SuggestMethod `json:"suggest_method,omitempty"`
 }
 
@@ -1026,8 +1034,9 @@ type Symptom struct {
 	// Name The professional term.
 	Name string `json:"name"`
 
-	// ParentID The symptom that this one refines. A present child counts as its
-	// parent too; a child of an absent parent is not asked.
+	// ParentID The symptom that this symptom refines. If a child is present, its
+	// parent counts as present, too; children of an absent parent are
+	// not asked.
 	ParentID       *string   `json:"parent_id"`
 	ParentRelation *Relation `json:"parent_relation"`
 
@@ -1053,43 +1062,43 @@ type TextNodeNodeType string
 
 // Triage defines model for Triage.
 type Triage struct {
-	// RootCause What the level rests on: what was reported (`…_evidence_present`), a
-	// condition that is likely or cannot be ruled out (`…_condition_…`), or
-	// that nothing explains the complaint (`diagnosis_unknown`).
+	// RootCause The reason for the level: the reported evidence (`…_evidence_present`), a
+	// condition that is likely or cannot be ruled out (`…_condition_…`), or the
+	// lack of an explanation for the complaint (`diagnosis_unknown`).
 	RootCause RootCause `json:"root_cause"`
 
-	// Serious The present observations that are serious alone or together
-	// with others, the most serious first. Observations of a
-	// group that raises the level together have the seriousness of that level.
+	// Serious The present observations that are serious alone or in combination,
+	// most serious first. If a combination of observations raises the
+	// level, each of them has the seriousness of that level.
 	Serious []SeriousObservation `json:"serious"`
 
 	// TeleconsultationApplicable Omitted with three levels.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	TeleconsultationApplicable *bool `json:"teleconsultation_applicable,omitempty"`
 
-	// TriageLevel How urgent it is, the most urgent first:
+	// TriageLevel The urgency, highest first:
 	//
-	// - `emergency_ambulance`: call an ambulance now;
-	// - `emergency`: go to an emergency department;
-	// - `consultation_24`: see a doctor within 24 hours;
-	// - `consultation`: may need an appointment;
-	// - `self_care`: may not need medical evaluation.
+	// - `emergency_ambulance`: call an ambulance immediately
+	// - `emergency`: go to an emergency department
+	// - `consultation_24`: see a doctor within 24 hours
+	// - `consultation`: may require an appointment
+	// - `self_care`: may not require medical evaluation
 	//
-	// With `enable_triage_3` there are `emergency`, `consultation` and
-	// `self_care` only.
+	// With `enable_triage_3`, there are only `emergency`, `consultation` and
+	// `self_care`.
 	TriageLevel TriageLevel `json:"triage_level"`
 }
 
-// TriageLevel How urgent it is, the most urgent first:
+// TriageLevel The urgency, highest first:
 //
-// - `emergency_ambulance`: call an ambulance now;
-// - `emergency`: go to an emergency department;
-// - `consultation_24`: see a doctor within 24 hours;
-// - `consultation`: may need an appointment;
-// - `self_care`: may not need medical evaluation.
+// - `emergency_ambulance`: call an ambulance immediately
+// - `emergency`: go to an emergency department
+// - `consultation_24`: see a doctor within 24 hours
+// - `consultation`: may require an appointment
+// - `self_care`: may not require medical evaluation
 //
-// With `enable_triage_3` there are `emergency`, `consultation` and
-// `self_care` only.
+// With `enable_triage_3`, there are only `emergency`, `consultation` and
+// `self_care`.
 type TriageLevel string
 
 // AgeValue defines model for AgeValue.
@@ -1130,12 +1139,12 @@ type Unavailable = Error
 
 // ListConceptsParams defines parameters for ListConcepts.
 type ListConceptsParams struct {
-	// Ids Only the concepts with these ids, separated by commas. An unknown one is 404.
+	// Ids Return only the concepts with these comma-separated ids. An unknown id results in 404.
 	Ids *string `form:"ids,omitempty" json:"ids,omitempty"`
 
-	// Types Only concepts of these types, separated by commas: `condition`,
-	// `symptom`, `risk_factor`, `lab_test_result`, which may be spelt
-	// `lab_test`.
+	// Types Return only concepts of these comma-separated types: `condition`,
+	// `symptom`, `risk_factor` and `lab_test_result` (or its alias
+	// `lab_test`).
 	Types *string `form:"types,omitempty" json:"types,omitempty"`
 }
 
@@ -1144,14 +1153,14 @@ type ListConditionsParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// EnableTriage3 Whether urgency has three levels in place of five.
+	// EnableTriage3 Whether the urgency has three levels instead of five.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	EnableTriage3 *EnableTriage3 `form:"enable_triage_3,omitempty" json:"enable_triage_3,omitempty"`
 
-	// IncludeSpecialists Whether each condition lists its specialists.
+	// IncludeSpecialists Whether to include the specialists of each condition.
 	IncludeSpecialists *bool `form:"include_specialists,omitempty" json:"include_specialists,omitempty"`
 }
 
@@ -1160,17 +1169,18 @@ type GetConditionParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// EnableTriage3 Whether urgency has three levels in place of five.
+	// EnableTriage3 Whether the urgency has three levels instead of five.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	EnableTriage3 *EnableTriage3 `form:"enable_triage_3,omitempty" json:"enable_triage_3,omitempty"`
 }
 
 // SendFeedbackParams defines parameters for SendFeedback.
 type SendFeedbackParams struct {
-	// InterviewID The `Interview-Id` of the interview's other calls; at most 128 visible ASCII characters.
+	// InterviewID The `Interview-Id` of the other calls of the interview; at most
+	// 128 visible ASCII characters.
 	InterviewID string `json:"Interview-Id"`
 }
 
@@ -1179,7 +1189,7 @@ type ListLabTestsParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 }
 
@@ -1188,23 +1198,24 @@ type GetLabTestParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 }
 
 // GetPatientEducationParams defines parameters for GetPatientEducation.
 type GetPatientEducationParams struct {
-	// Sections Only the sections of the article with these names, separated by
-	// commas. An unknown name is 400.
+	// Sections Return only the sections with these comma-separated names. An
+	// unknown name results in 400.
 	Sections *string `form:"sections,omitempty" json:"sections,omitempty"`
 
-	// InterviewToken The `interview_token` of a diagnosis. Missing, it is 400; not valid or too old, 403.
+	// InterviewToken The `interview_token` of a diagnosis. Returns 400 if missing, and
+	// 403 if invalid or expired.
 	InterviewToken string `json:"Interview-Token"`
 }
 
 // RedFlagsParams defines parameters for RedFlags.
 type RedFlagsParams struct {
-	// MaxResults The most entries to answer with.
+	// MaxResults The maximum number of results.
 	MaxResults *MaxResults `form:"max_results,omitempty" json:"max_results,omitempty"`
 }
 
@@ -1213,7 +1224,7 @@ type ListRiskFactorsParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 }
 
@@ -1222,36 +1233,36 @@ type GetRiskFactorParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 }
 
 // SearchParams defines parameters for Search.
 type SearchParams struct {
-	// Phrase What was typed.
+	// Phrase The search phrase.
 	Phrase string `form:"phrase" json:"phrase"`
 
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Sex Omits what does not apply to this sex.
+	// Sex Omit concepts that do not apply to this sex.
 	Sex *Sex `form:"sex,omitempty" json:"sex,omitempty"`
 
-	// Types Only concepts of these types, separated by commas: `condition`,
-	// `symptom`, `risk_factor`, `lab_test_result`, which may be spelt
-	// `lab_test`.
+	// Types Return only concepts of these comma-separated types: `condition`,
+	// `symptom`, `risk_factor` and `lab_test_result` (or its alias
+	// `lab_test`).
 	Types *string `form:"types,omitempty" json:"types,omitempty"`
 
-	// MaxResults The most entries to answer with.
+	// MaxResults The maximum number of results.
 	MaxResults *MaxResults `form:"max_results,omitempty" json:"max_results,omitempty"`
 }
 
 // SuggestParams defines parameters for Suggest.
 type SuggestParams struct {
-	// MaxResults The most entries to answer with.
+	// MaxResults The maximum number of results.
 	MaxResults *MaxResults `form:"max_results,omitempty" json:"max_results,omitempty"`
 }
 
@@ -1260,7 +1271,7 @@ type ListSymptomsParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 }
 
@@ -1269,7 +1280,7 @@ type GetSymptomParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 }
 
@@ -1525,44 +1536,45 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
-	// ListConcepts Concepts of several kinds, sorted by name
+	// ListConcepts List concepts of several types, sorted by name
 	//
-	// All concepts, whatever the age they apply to; or those with certain ids.
+	// Returns concepts regardless of the ages that they apply to, optionally
+	// restricted to certain ids.
 	//
 	// Corresponds with GET /concepts (the `ListConcepts` operationId).
 	ListConcepts(ctx context.Context, params *ListConceptsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetConcept One concept
+	// GetConcept Get a concept
 	//
-	// A condition or an observation by its id, whatever the age it applies to.
+	// Returns a condition or an observation by its id, regardless of the ages that it applies to.
 	//
 	// Corresponds with GET /concepts/{id} (the `GetConcept` operationId).
 	GetConcept(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListConditions The conditions of an age, sorted by name
+	// ListConditions List the conditions for an age, sorted by name
 	//
-	// The conditions that occur at the age.
+	// Returns the conditions that occur at the age.
 	//
 	// Corresponds with GET /conditions (the `ListConditions` operationId).
 	ListConditions(ctx context.Context, params *ListConditionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetCondition One condition
+	// GetCondition Get a condition
 	//
-	// The condition is found at every age, also where the list leaves it out.
+	// The condition is returned for any age, even if the list omits it for that age.
 	//
 	// Corresponds with GET /conditions/{id} (the `GetCondition` operationId).
 	GetCondition(ctx context.Context, id string, params *GetConditionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DiagnoseWithBody Rank the conditions and ask the next question
 	//
-	// The heart of the interview: send all evidence so far, show the question,
-	// add the answer, and send again. The ranking has one condition while
-	// fewer than three observations are reported, and at most twenty from
-	// then on; a present child and its parent are one observation.
+	// The core of the interview: send all evidence so far, show the question,
+	// add the answer, and send all evidence again. The ranking contains one
+	// condition until three observations are reported, and at most twenty from
+	// then on; a present child and its parent count as one observation.
 	//
-	// `question` is null when there is nothing left to ask, and while nothing
-	// says what brought the patient here: some evidence carries a source, and
-	// no present symptom is `initial`.
+	// `question` is null if no further question is useful, and if the complaint
+	// is unknown: some evidence has a source, but no present symptom is
+	// `initial`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1571,14 +1583,14 @@ type ClientInterface interface {
 
 	// Diagnose Rank the conditions and ask the next question
 	//
-	// The heart of the interview: send all evidence so far, show the question,
-	// add the answer, and send again. The ranking has one condition while
-	// fewer than three observations are reported, and at most twenty from
-	// then on; a present child and its parent are one observation.
+	// The core of the interview: send all evidence so far, show the question,
+	// add the answer, and send all evidence again. The ranking contains one
+	// condition until three observations are reported, and at most twenty from
+	// then on; a present child and its parent count as one observation.
 	//
-	// `question` is null when there is nothing left to ask, and while nothing
-	// says what brought the patient here: some evidence carries a source, and
-	// no present symptom is `initial`.
+	// `question` is null if no further question is useful, and if the complaint
+	// is unknown: some evidence has a source, but no present symptom is
+	// `initial`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1587,12 +1599,12 @@ type ClientInterface interface {
 
 	// ExplainWithBody Explain why a condition is in the ranking
 	//
-	// Which of the evidence speaks for the target, which speaks against it,
-	// and what the patient did not know. The target is a condition of the
-	// ranking that the same body gets from `/diagnosis`; another one is 400.
-	// At most 45 pieces of evidence that are present or have to do with the
-	// target; observations that a patient denied because of other conditions do
-	// not count.
+	// Returns the evidence that supports the target, the evidence against it,
+	// and the relevant observations that the patient did not know. The target
+	// must be a condition in the ranking that `/diagnosis` returns for the same
+	// body; otherwise, the call results in 400. At most 45 evidence items may be
+	// present or relevant to the target; observations that the patient denied
+	// because of other conditions do not count.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1601,134 +1613,132 @@ type ClientInterface interface {
 
 	// Explain Explain why a condition is in the ranking
 	//
-	// Which of the evidence speaks for the target, which speaks against it,
-	// and what the patient did not know. The target is a condition of the
-	// ranking that the same body gets from `/diagnosis`; another one is 400.
-	// At most 45 pieces of evidence that are present or have to do with the
-	// target; observations that a patient denied because of other conditions do
-	// not count.
+	// Returns the evidence that supports the target, the evidence against it,
+	// and the relevant observations that the patient did not know. The target
+	// must be a condition in the ranking that `/diagnosis` returns for the same
+	// body; otherwise, the call results in 400. At most 45 evidence items may be
+	// present or relevant to the target; observations that the patient denied
+	// because of other conditions do not count.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /explain (the `Explain` operationId).
 	Explain(ctx context.Context, body ExplainJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetInfo What the chosen model holds, and since when
+	// GetInfo Get the version and the size of the model
 	//
-	// Models are released on their own, and a new one may add, change or
-	// remove concepts. Clients that store concept ids should compare
-	// `updated_at` from time to time.
+	// Models are released independently of the service, and a new release may
+	// add, change or remove concepts. Clients that store concept ids should
+	// check `updated_at` regularly.
 	//
 	// Corresponds with GET /info (the `GetInfo` operationId).
 	GetInfo(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SendFeedbackWithBody Report what the patient meant to do, before and after
+	// SendFeedbackWithBody Report the patient's intentions before and after the interview
 	//
-	// Keeps one record for each application and `Interview-Id`: a later one
-	// takes the place of an earlier. An intent that could not be collected, as in an interview
-	// that was broken off, has the type `unknown`. With `Dev-Mode: true` the
-	// body is checked and nothing is kept.
+	// Stores one record per application and `Interview-Id`; a later record
+	// replaces an earlier one. Use the type `unknown` for an intention that
+	// could not be collected, for example because the interview was aborted.
+	// With `Dev-Mode: true`, the body is validated but not stored.
 	//
-	// On 503, or when the network fails, keep the data and send it again
-	// later.
+	// On 503 and on network failures, keep the data and retry later.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /interviews/feedback (the `SendFeedback` operationId).
 	SendFeedbackWithBody(ctx context.Context, params *SendFeedbackParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SendFeedback Report what the patient meant to do, before and after
+	// SendFeedback Report the patient's intentions before and after the interview
 	//
-	// Keeps one record for each application and `Interview-Id`: a later one
-	// takes the place of an earlier. An intent that could not be collected, as in an interview
-	// that was broken off, has the type `unknown`. With `Dev-Mode: true` the
-	// body is checked and nothing is kept.
+	// Stores one record per application and `Interview-Id`; a later record
+	// replaces an earlier one. Use the type `unknown` for an intention that
+	// could not be collected, for example because the interview was aborted.
+	// With `Dev-Mode: true`, the body is validated but not stored.
 	//
-	// On 503, or when the network fails, keep the data and send it again
-	// later.
+	// On 503 and on network failures, keep the data and retry later.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /interviews/feedback (the `SendFeedback` operationId).
 	SendFeedback(ctx context.Context, params *SendFeedbackParams, body SendFeedbackJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListLabTests The laboratory tests of an age, sorted by name
+	// ListLabTests List the laboratory tests for an age, sorted by name
 	//
-	// The laboratory tests that can show something at the age, each with what
-	// it can show. As evidence a result is sent, not the test: the test
-	// `lab_…` has results with ids `lt_…`.
+	// Returns the laboratory tests that have results at the age, each with these
+	// results. Evidence refers to a result (`lt_…`), not to the test (`lab_…`).
 	//
 	// Corresponds with GET /lab_tests (the `ListLabTests` operationId).
 	ListLabTests(ctx context.Context, params *ListLabTestsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetLabTest One laboratory test
+	// GetLabTest Get a laboratory test
 	//
-	// The laboratory test is found at every age, even if the list omits it for
-	// that age, by its id or by the id of one of its results. Its results are
-	// the results for the age.
+	// The laboratory test is found by its id or by the id of one of its results.
+	// It is returned for any age, even if the list omits it for that age. Its
+	// results are restricted to the age.
 	//
 	// Corresponds with GET /lab_tests/{id} (the `GetLabTest` operationId).
 	GetLabTest(ctx context.Context, id string, params *GetLabTestParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ParseWithBody Find what a patient's own words say
+	// ParseWithBody Find observations in free text
 	//
-	// The observations that a text mentions or denies, as they can be sent to
-	// `/diagnosis`. Questions, fears, the past, and statements about other people are
-	// not mentions; of an observation and a more general one only the more
-	// specific is; how long something has lasted chooses the observation that
-	// says so. A more general concept may stand for one that the model does
-	// not have. What does not apply to the age, or to the sex where it is
-	// given, is not found.
+	// Returns the observations that a text mentions or denies, in the form
+	// expected by `/diagnosis`. Questions, worries, past events and statements
+	// about other people are not considered mentions. If a text mentions both an
+	// observation and a more general one, only the more specific one is
+	// returned. A mentioned duration selects the matching observation. A more
+	// general concept may replace one that the model does not contain.
+	// Observations that do not apply to the age, or to the sex if specified, are
+	// not returned.
 	//
-	// Show the patient what was found: a text says what it says in more ways
-	// than any model knows. What nothing was found in can be looked up with
-	// `/search`.
+	// Ask the patient to confirm the results: no model recognizes every way to
+	// describe a symptom. If nothing is recognized, use `/search`.
 	//
-	// The texts are not kept or logged. English is the language that is
-	// measured; German is experimental.
+	// Texts are neither stored nor logged. The quality is measured for English
+	// only; German is experimental.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /parse (the `Parse` operationId).
 	ParseWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Parse Find what a patient's own words say
+	// Parse Find observations in free text
 	//
-	// The observations that a text mentions or denies, as they can be sent to
-	// `/diagnosis`. Questions, fears, the past, and statements about other people are
-	// not mentions; of an observation and a more general one only the more
-	// specific is; how long something has lasted chooses the observation that
-	// says so. A more general concept may stand for one that the model does
-	// not have. What does not apply to the age, or to the sex where it is
-	// given, is not found.
+	// Returns the observations that a text mentions or denies, in the form
+	// expected by `/diagnosis`. Questions, worries, past events and statements
+	// about other people are not considered mentions. If a text mentions both an
+	// observation and a more general one, only the more specific one is
+	// returned. A mentioned duration selects the matching observation. A more
+	// general concept may replace one that the model does not contain.
+	// Observations that do not apply to the age, or to the sex if specified, are
+	// not returned.
 	//
-	// Show the patient what was found: a text says what it says in more ways
-	// than any model knows. What nothing was found in can be looked up with
-	// `/search`.
+	// Ask the patient to confirm the results: no model recognizes every way to
+	// describe a symptom. If nothing is recognized, use `/search`.
 	//
-	// The texts are not kept or logged. English is the language that is
-	// measured; German is experimental.
+	// Texts are neither stored nor logged. The quality is measured for English
+	// only; German is experimental.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /parse (the `Parse` operationId).
 	Parse(ctx context.Context, body ParseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetPatientEducation An article about a condition
+	// GetPatientEducation Get an article about a condition
 	//
-	// There is an article where `condition_details.has_patient_education` is
-	// true, else 404. The call needs the `interview_token` that `/diagnosis`
-	// gave with `include_condition_details`, within the last 24 hours.
+	// Articles exist for conditions with
+	// `condition_details.has_patient_education`; other conditions result in 404.
+	// The call requires the `interview_token` that `/diagnosis` returned with
+	// `include_condition_details` within the last 24 hours.
 	//
-	// Whatever the header `Accept` asks for, the article comes as JSON.
+	// The article is returned as JSON, regardless of the `Accept` header.
 	//
 	// Corresponds with GET /patient_education/{condition_id} (the `GetPatientEducation` operationId).
 	GetPatientEducation(ctx context.Context, conditionID string, params *GetPatientEducationParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RationaleWithBody Explain why the next question is asked
 	//
-	// What made `/diagnosis` choose its question for the same body, so that an
-	// application can tell the patient. When there is no question: 400.
+	// Returns why `/diagnosis` chose its question for the same body, so that an
+	// application can tell the patient. Returns 400 if there is no question.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1737,8 +1747,8 @@ type ClientInterface interface {
 
 	// Rationale Explain why the next question is asked
 	//
-	// What made `/diagnosis` choose its question for the same body, so that an
-	// application can tell the patient. When there is no question: 400.
+	// Returns why `/diagnosis` chose its question for the same body, so that an
+	// application can tell the patient. Returns 400 if there is no question.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1747,13 +1757,13 @@ type ClientInterface interface {
 
 	// RecommendSpecialistWithBody Recommend a specialist and a channel
 	//
-	// The specialist and the channel that suit the patient best. Both are null
-	// when the triage level is `emergency` or `emergency_ambulance`: then the
-	// patient goes to an emergency department.
+	// The most suitable specialist and channel for the patient. Both are null if
+	// the triage level is `emergency` or `emergency_ambulance`, because the
+	// patient should then go to an emergency department.
 	//
-	// If a specialist is unavailable, `extras.specialist_mapping` maps it to
-	// another one. Several specialists may be mapped to one, and the mapping
-	// is applied before the specialists are compared.
+	// If a specialist is unavailable, use `extras.specialist_mapping` to replace
+	// it with another one. Several specialists may be mapped to the same one,
+	// and the mapping is applied before the specialists are compared.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1762,110 +1772,110 @@ type ClientInterface interface {
 
 	// RecommendSpecialist Recommend a specialist and a channel
 	//
-	// The specialist and the channel that suit the patient best. Both are null
-	// when the triage level is `emergency` or `emergency_ambulance`: then the
-	// patient goes to an emergency department.
+	// The most suitable specialist and channel for the patient. Both are null if
+	// the triage level is `emergency` or `emergency_ambulance`, because the
+	// patient should then go to an emergency department.
 	//
-	// If a specialist is unavailable, `extras.specialist_mapping` maps it to
-	// another one. Several specialists may be mapped to one, and the mapping
-	// is applied before the specialists are compared.
+	// If a specialist is unavailable, use `extras.specialist_mapping` to replace
+	// it with another one. Several specialists may be mapped to the same one,
+	// and the mapping is applied before the specialists are compared.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /recommend_specialist (the `RecommendSpecialist` operationId).
 	RecommendSpecialist(ctx context.Context, body RecommendSpecialistJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RedFlagsWithBody Propose alarming observations to rule out
+	// RedFlagsWithBody Suggest alarming observations to rule out
 	//
-	// The same as `/suggest` with the method `red_flags`: observations that
-	// would make the case urgent, related to the evidence. Without evidence
-	// the list is empty. Clients report the answers with `source: red_flags`.
+	// Equivalent to `/suggest` with the method `red_flags`: returns observations
+	// related to the evidence that would make the case urgent. Without evidence,
+	// the list is empty. Send the answers with `source: red_flags`.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /red_flags (the `RedFlags` operationId).
 	RedFlagsWithBody(ctx context.Context, params *RedFlagsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RedFlags Propose alarming observations to rule out
+	// RedFlags Suggest alarming observations to rule out
 	//
-	// The same as `/suggest` with the method `red_flags`: observations that
-	// would make the case urgent, related to the evidence. Without evidence
-	// the list is empty. Clients report the answers with `source: red_flags`.
+	// Equivalent to `/suggest` with the method `red_flags`: returns observations
+	// related to the evidence that would make the case urgent. Without evidence,
+	// the list is empty. Send the answers with `source: red_flags`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /red_flags (the `RedFlags` operationId).
 	RedFlags(ctx context.Context, params *RedFlagsParams, body RedFlagsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListRiskFactors The risk factors of an age, sorted by name
+	// ListRiskFactors List the risk factors for an age, sorted by name
 	//
-	// The risk factors that apply at the age. Where the patient lives (`p_13`
-	// to `p_21`, `p_236`) and the body mass index (`p_6` low, `p_7` high) are
-	// never asked: send them with `source: predefined`. A few have a further
-	// id, such as `p_22` for `p_236`, which stands in no list: it is found
-	// by that id, answers with it, and is the same as evidence.
+	// Returns the risk factors that apply at the age. The interview never asks
+	// for the place of residence (`p_13` to `p_21`, `p_236`) and the body mass
+	// index (`p_6` low, `p_7` high): send them with `source: predefined`. A few
+	// risk factors have an alias, such as `p_22` for `p_236`, which is not
+	// listed. A call with an alias returns the risk factor with the alias as its
+	// id, and both ids are equivalent as evidence.
 	//
 	// Corresponds with GET /risk_factors (the `ListRiskFactors` operationId).
 	ListRiskFactors(ctx context.Context, params *ListRiskFactorsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetRiskFactor One risk factor
+	// GetRiskFactor Get a risk factor
 	//
-	// The risk factor is found at every age, also where the list leaves it out.
+	// The risk factor is returned for any age, even if the list omits it for that age.
 	//
 	// Corresponds with GET /risk_factors/{id} (the `GetRiskFactor` operationId).
 	GetRiskFactor(ctx context.Context, id string, params *GetRiskFactorParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Search Find concepts by words
+	// Search Search for concepts
 	//
-	// For an input that completes as the patient types. It finds what begins
-	// with the words, in any order, forgives misspellings, and knows the
-	// words that lay people use.
+	// Intended for inputs with autocompletion. Matches the beginnings of words
+	// in any order, tolerates misspellings, and knows lay terms.
 	//
 	// Corresponds with GET /search (the `Search` operationId).
 	Search(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// SuggestWithBody Propose observations that the patient may have
+	// SuggestWithBody Suggest observations that the patient may have
 	//
-	// Offer them as a list to tick; what is answered is sent from then on with
-	// `source: suggest` (`red_flags` for the method `red_flags`). What is in
-	// the evidence already is not proposed again.
+	// Offer the suggestions as a list to select from. Send the answers with
+	// `source: suggest` (or `red_flags` for the method `red_flags`) from then
+	// on. Observations that are already in the evidence are not suggested again.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /suggest (the `Suggest` operationId).
 	SuggestWithBody(ctx context.Context, params *SuggestParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// Suggest Propose observations that the patient may have
+	// Suggest Suggest observations that the patient may have
 	//
-	// Offer them as a list to tick; what is answered is sent from then on with
-	// `source: suggest` (`red_flags` for the method `red_flags`). What is in
-	// the evidence already is not proposed again.
+	// Offer the suggestions as a list to select from. Send the answers with
+	// `source: suggest` (or `red_flags` for the method `red_flags`) from then
+	// on. Observations that are already in the evidence are not suggested again.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /suggest (the `Suggest` operationId).
 	Suggest(ctx context.Context, params *SuggestParams, body SuggestJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListSymptoms The symptoms of an age, sorted by name
+	// ListSymptoms List the symptoms for an age, sorted by name
 	//
-	// The symptoms that apply at the age, each with those of its children that do.
+	// Returns the symptoms that apply at the age, each with its applicable children.
 	//
 	// Corresponds with GET /symptoms (the `ListSymptoms` operationId).
 	ListSymptoms(ctx context.Context, params *ListSymptomsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetSymptom One symptom
+	// GetSymptom Get a symptom
 	//
-	// The symptom is found at every age, also where the list leaves it out;
-	// its children are those of the age.
+	// The symptom is returned for any age, even if the list omits it for that
+	// age. Its children are restricted to the age.
 	//
 	// Corresponds with GET /symptoms/{id} (the `GetSymptom` operationId).
 	GetSymptom(ctx context.Context, id string, params *GetSymptomParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TriageWithBody Assess the urgency
 	//
-	// The higher of two levels: the level of the reported observations alone, and
-	// the level of the conditions that the patient may have. `root_cause`
-	// names the one that applied.
+	// The higher of two levels: the level of the reported observations alone,
+	// and the level of the conditions that the patient may have. `root_cause`
+	// names the reason for the level.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1874,9 +1884,9 @@ type ClientInterface interface {
 
 	// Triage Assess the urgency
 	//
-	// The higher of two levels: the level of the reported observations alone, and
-	// the level of the conditions that the patient may have. `root_cause`
-	// names the one that applied.
+	// The higher of two levels: the level of the reported observations alone,
+	// and the level of the conditions that the patient may have. `root_cause`
+	// names the reason for the level.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -1884,9 +1894,10 @@ type ClientInterface interface {
 	Triage(ctx context.Context, body TriageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
-// ListConcepts Concepts of several kinds, sorted by name
+// ListConcepts List concepts of several types, sorted by name
 //
-// All concepts, whatever the age they apply to; or those with certain ids.
+// Returns concepts regardless of the ages that they apply to, optionally
+// restricted to certain ids.
 //
 // Corresponds with GET /concepts (the `ListConcepts` operationId).
 func (c *Client) ListConcepts(ctx context.Context, params *ListConceptsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1901,9 +1912,9 @@ func (c *Client) ListConcepts(ctx context.Context, params *ListConceptsParams, r
 	return c.Client.Do(req)
 }
 
-// GetConcept One concept
+// GetConcept Get a concept
 //
-// A condition or an observation by its id, whatever the age it applies to.
+// Returns a condition or an observation by its id, regardless of the ages that it applies to.
 //
 // Corresponds with GET /concepts/{id} (the `GetConcept` operationId).
 func (c *Client) GetConcept(ctx context.Context, id string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1918,9 +1929,9 @@ func (c *Client) GetConcept(ctx context.Context, id string, reqEditors ...Reques
 	return c.Client.Do(req)
 }
 
-// ListConditions The conditions of an age, sorted by name
+// ListConditions List the conditions for an age, sorted by name
 //
-// The conditions that occur at the age.
+// Returns the conditions that occur at the age.
 //
 // Corresponds with GET /conditions (the `ListConditions` operationId).
 func (c *Client) ListConditions(ctx context.Context, params *ListConditionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1935,9 +1946,9 @@ func (c *Client) ListConditions(ctx context.Context, params *ListConditionsParam
 	return c.Client.Do(req)
 }
 
-// GetCondition One condition
+// GetCondition Get a condition
 //
-// The condition is found at every age, also where the list leaves it out.
+// The condition is returned for any age, even if the list omits it for that age.
 //
 // Corresponds with GET /conditions/{id} (the `GetCondition` operationId).
 func (c *Client) GetCondition(ctx context.Context, id string, params *GetConditionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1954,14 +1965,14 @@ func (c *Client) GetCondition(ctx context.Context, id string, params *GetConditi
 
 // DiagnoseWithBody Rank the conditions and ask the next question
 //
-// The heart of the interview: send all evidence so far, show the question,
-// add the answer, and send again. The ranking has one condition while
-// fewer than three observations are reported, and at most twenty from
-// then on; a present child and its parent are one observation.
+// The core of the interview: send all evidence so far, show the question,
+// add the answer, and send all evidence again. The ranking contains one
+// condition until three observations are reported, and at most twenty from
+// then on; a present child and its parent count as one observation.
 //
-// `question` is null when there is nothing left to ask, and while nothing
-// says what brought the patient here: some evidence carries a source, and
-// no present symptom is `initial`.
+// `question` is null if no further question is useful, and if the complaint
+// is unknown: some evidence has a source, but no present symptom is
+// `initial`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -1980,14 +1991,14 @@ func (c *Client) DiagnoseWithBody(ctx context.Context, contentType string, body 
 
 // Diagnose Rank the conditions and ask the next question
 //
-// The heart of the interview: send all evidence so far, show the question,
-// add the answer, and send again. The ranking has one condition while
-// fewer than three observations are reported, and at most twenty from
-// then on; a present child and its parent are one observation.
+// The core of the interview: send all evidence so far, show the question,
+// add the answer, and send all evidence again. The ranking contains one
+// condition until three observations are reported, and at most twenty from
+// then on; a present child and its parent count as one observation.
 //
-// `question` is null when there is nothing left to ask, and while nothing
-// says what brought the patient here: some evidence carries a source, and
-// no present symptom is `initial`.
+// `question` is null if no further question is useful, and if the complaint
+// is unknown: some evidence has a source, but no present symptom is
+// `initial`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2006,12 +2017,12 @@ func (c *Client) Diagnose(ctx context.Context, body DiagnoseJSONRequestBody, req
 
 // ExplainWithBody Explain why a condition is in the ranking
 //
-// Which of the evidence speaks for the target, which speaks against it,
-// and what the patient did not know. The target is a condition of the
-// ranking that the same body gets from `/diagnosis`; another one is 400.
-// At most 45 pieces of evidence that are present or have to do with the
-// target; observations that a patient denied because of other conditions do
-// not count.
+// Returns the evidence that supports the target, the evidence against it,
+// and the relevant observations that the patient did not know. The target
+// must be a condition in the ranking that `/diagnosis` returns for the same
+// body; otherwise, the call results in 400. At most 45 evidence items may be
+// present or relevant to the target; observations that the patient denied
+// because of other conditions do not count.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2030,12 +2041,12 @@ func (c *Client) ExplainWithBody(ctx context.Context, contentType string, body i
 
 // Explain Explain why a condition is in the ranking
 //
-// Which of the evidence speaks for the target, which speaks against it,
-// and what the patient did not know. The target is a condition of the
-// ranking that the same body gets from `/diagnosis`; another one is 400.
-// At most 45 pieces of evidence that are present or have to do with the
-// target; observations that a patient denied because of other conditions do
-// not count.
+// Returns the evidence that supports the target, the evidence against it,
+// and the relevant observations that the patient did not know. The target
+// must be a condition in the ranking that `/diagnosis` returns for the same
+// body; otherwise, the call results in 400. At most 45 evidence items may be
+// present or relevant to the target; observations that the patient denied
+// because of other conditions do not count.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2052,11 +2063,11 @@ func (c *Client) Explain(ctx context.Context, body ExplainJSONRequestBody, reqEd
 	return c.Client.Do(req)
 }
 
-// GetInfo What the chosen model holds, and since when
+// GetInfo Get the version and the size of the model
 //
-// Models are released on their own, and a new one may add, change or
-// remove concepts. Clients that store concept ids should compare
-// `updated_at` from time to time.
+// Models are released independently of the service, and a new release may
+// add, change or remove concepts. Clients that store concept ids should
+// check `updated_at` regularly.
 //
 // Corresponds with GET /info (the `GetInfo` operationId).
 func (c *Client) GetInfo(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2071,15 +2082,14 @@ func (c *Client) GetInfo(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 	return c.Client.Do(req)
 }
 
-// SendFeedbackWithBody Report what the patient meant to do, before and after
+// SendFeedbackWithBody Report the patient's intentions before and after the interview
 //
-// Keeps one record for each application and `Interview-Id`: a later one
-// takes the place of an earlier. An intent that could not be collected, as in an interview
-// that was broken off, has the type `unknown`. With `Dev-Mode: true` the
-// body is checked and nothing is kept.
+// Stores one record per application and `Interview-Id`; a later record
+// replaces an earlier one. Use the type `unknown` for an intention that
+// could not be collected, for example because the interview was aborted.
+// With `Dev-Mode: true`, the body is validated but not stored.
 //
-// On 503, or when the network fails, keep the data and send it again
-// later.
+// On 503 and on network failures, keep the data and retry later.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2096,15 +2106,14 @@ func (c *Client) SendFeedbackWithBody(ctx context.Context, params *SendFeedbackP
 	return c.Client.Do(req)
 }
 
-// SendFeedback Report what the patient meant to do, before and after
+// SendFeedback Report the patient's intentions before and after the interview
 //
-// Keeps one record for each application and `Interview-Id`: a later one
-// takes the place of an earlier. An intent that could not be collected, as in an interview
-// that was broken off, has the type `unknown`. With `Dev-Mode: true` the
-// body is checked and nothing is kept.
+// Stores one record per application and `Interview-Id`; a later record
+// replaces an earlier one. Use the type `unknown` for an intention that
+// could not be collected, for example because the interview was aborted.
+// With `Dev-Mode: true`, the body is validated but not stored.
 //
-// On 503, or when the network fails, keep the data and send it again
-// later.
+// On 503 and on network failures, keep the data and retry later.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2121,11 +2130,10 @@ func (c *Client) SendFeedback(ctx context.Context, params *SendFeedbackParams, b
 	return c.Client.Do(req)
 }
 
-// ListLabTests The laboratory tests of an age, sorted by name
+// ListLabTests List the laboratory tests for an age, sorted by name
 //
-// The laboratory tests that can show something at the age, each with what
-// it can show. As evidence a result is sent, not the test: the test
-// `lab_…` has results with ids `lt_…`.
+// Returns the laboratory tests that have results at the age, each with these
+// results. Evidence refers to a result (`lt_…`), not to the test (`lab_…`).
 //
 // Corresponds with GET /lab_tests (the `ListLabTests` operationId).
 func (c *Client) ListLabTests(ctx context.Context, params *ListLabTestsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2140,11 +2148,11 @@ func (c *Client) ListLabTests(ctx context.Context, params *ListLabTestsParams, r
 	return c.Client.Do(req)
 }
 
-// GetLabTest One laboratory test
+// GetLabTest Get a laboratory test
 //
-// The laboratory test is found at every age, even if the list omits it for
-// that age, by its id or by the id of one of its results. Its results are
-// the results for the age.
+// The laboratory test is found by its id or by the id of one of its results.
+// It is returned for any age, even if the list omits it for that age. Its
+// results are restricted to the age.
 //
 // Corresponds with GET /lab_tests/{id} (the `GetLabTest` operationId).
 func (c *Client) GetLabTest(ctx context.Context, id string, params *GetLabTestParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2159,22 +2167,22 @@ func (c *Client) GetLabTest(ctx context.Context, id string, params *GetLabTestPa
 	return c.Client.Do(req)
 }
 
-// ParseWithBody Find what a patient's own words say
+// ParseWithBody Find observations in free text
 //
-// The observations that a text mentions or denies, as they can be sent to
-// `/diagnosis`. Questions, fears, the past, and statements about other people are
-// not mentions; of an observation and a more general one only the more
-// specific is; how long something has lasted chooses the observation that
-// says so. A more general concept may stand for one that the model does
-// not have. What does not apply to the age, or to the sex where it is
-// given, is not found.
+// Returns the observations that a text mentions or denies, in the form
+// expected by `/diagnosis`. Questions, worries, past events and statements
+// about other people are not considered mentions. If a text mentions both an
+// observation and a more general one, only the more specific one is
+// returned. A mentioned duration selects the matching observation. A more
+// general concept may replace one that the model does not contain.
+// Observations that do not apply to the age, or to the sex if specified, are
+// not returned.
 //
-// Show the patient what was found: a text says what it says in more ways
-// than any model knows. What nothing was found in can be looked up with
-// `/search`.
+// Ask the patient to confirm the results: no model recognizes every way to
+// describe a symptom. If nothing is recognized, use `/search`.
 //
-// The texts are not kept or logged. English is the language that is
-// measured; German is experimental.
+// Texts are neither stored nor logged. The quality is measured for English
+// only; German is experimental.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2191,22 +2199,22 @@ func (c *Client) ParseWithBody(ctx context.Context, contentType string, body io.
 	return c.Client.Do(req)
 }
 
-// Parse Find what a patient's own words say
+// Parse Find observations in free text
 //
-// The observations that a text mentions or denies, as they can be sent to
-// `/diagnosis`. Questions, fears, the past, and statements about other people are
-// not mentions; of an observation and a more general one only the more
-// specific is; how long something has lasted chooses the observation that
-// says so. A more general concept may stand for one that the model does
-// not have. What does not apply to the age, or to the sex where it is
-// given, is not found.
+// Returns the observations that a text mentions or denies, in the form
+// expected by `/diagnosis`. Questions, worries, past events and statements
+// about other people are not considered mentions. If a text mentions both an
+// observation and a more general one, only the more specific one is
+// returned. A mentioned duration selects the matching observation. A more
+// general concept may replace one that the model does not contain.
+// Observations that do not apply to the age, or to the sex if specified, are
+// not returned.
 //
-// Show the patient what was found: a text says what it says in more ways
-// than any model knows. What nothing was found in can be looked up with
-// `/search`.
+// Ask the patient to confirm the results: no model recognizes every way to
+// describe a symptom. If nothing is recognized, use `/search`.
 //
-// The texts are not kept or logged. English is the language that is
-// measured; German is experimental.
+// Texts are neither stored nor logged. The quality is measured for English
+// only; German is experimental.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2223,13 +2231,14 @@ func (c *Client) Parse(ctx context.Context, body ParseJSONRequestBody, reqEditor
 	return c.Client.Do(req)
 }
 
-// GetPatientEducation An article about a condition
+// GetPatientEducation Get an article about a condition
 //
-// There is an article where `condition_details.has_patient_education` is
-// true, else 404. The call needs the `interview_token` that `/diagnosis`
-// gave with `include_condition_details`, within the last 24 hours.
+// Articles exist for conditions with
+// `condition_details.has_patient_education`; other conditions result in 404.
+// The call requires the `interview_token` that `/diagnosis` returned with
+// `include_condition_details` within the last 24 hours.
 //
-// Whatever the header `Accept` asks for, the article comes as JSON.
+// The article is returned as JSON, regardless of the `Accept` header.
 //
 // Corresponds with GET /patient_education/{condition_id} (the `GetPatientEducation` operationId).
 func (c *Client) GetPatientEducation(ctx context.Context, conditionID string, params *GetPatientEducationParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2246,8 +2255,8 @@ func (c *Client) GetPatientEducation(ctx context.Context, conditionID string, pa
 
 // RationaleWithBody Explain why the next question is asked
 //
-// What made `/diagnosis` choose its question for the same body, so that an
-// application can tell the patient. When there is no question: 400.
+// Returns why `/diagnosis` chose its question for the same body, so that an
+// application can tell the patient. Returns 400 if there is no question.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2266,8 +2275,8 @@ func (c *Client) RationaleWithBody(ctx context.Context, contentType string, body
 
 // Rationale Explain why the next question is asked
 //
-// What made `/diagnosis` choose its question for the same body, so that an
-// application can tell the patient. When there is no question: 400.
+// Returns why `/diagnosis` chose its question for the same body, so that an
+// application can tell the patient. Returns 400 if there is no question.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2286,13 +2295,13 @@ func (c *Client) Rationale(ctx context.Context, body RationaleJSONRequestBody, r
 
 // RecommendSpecialistWithBody Recommend a specialist and a channel
 //
-// The specialist and the channel that suit the patient best. Both are null
-// when the triage level is `emergency` or `emergency_ambulance`: then the
-// patient goes to an emergency department.
+// The most suitable specialist and channel for the patient. Both are null if
+// the triage level is `emergency` or `emergency_ambulance`, because the
+// patient should then go to an emergency department.
 //
-// If a specialist is unavailable, `extras.specialist_mapping` maps it to
-// another one. Several specialists may be mapped to one, and the mapping
-// is applied before the specialists are compared.
+// If a specialist is unavailable, use `extras.specialist_mapping` to replace
+// it with another one. Several specialists may be mapped to the same one,
+// and the mapping is applied before the specialists are compared.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2311,13 +2320,13 @@ func (c *Client) RecommendSpecialistWithBody(ctx context.Context, contentType st
 
 // RecommendSpecialist Recommend a specialist and a channel
 //
-// The specialist and the channel that suit the patient best. Both are null
-// when the triage level is `emergency` or `emergency_ambulance`: then the
-// patient goes to an emergency department.
+// The most suitable specialist and channel for the patient. Both are null if
+// the triage level is `emergency` or `emergency_ambulance`, because the
+// patient should then go to an emergency department.
 //
-// If a specialist is unavailable, `extras.specialist_mapping` maps it to
-// another one. Several specialists may be mapped to one, and the mapping
-// is applied before the specialists are compared.
+// If a specialist is unavailable, use `extras.specialist_mapping` to replace
+// it with another one. Several specialists may be mapped to the same one,
+// and the mapping is applied before the specialists are compared.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2334,11 +2343,11 @@ func (c *Client) RecommendSpecialist(ctx context.Context, body RecommendSpeciali
 	return c.Client.Do(req)
 }
 
-// RedFlagsWithBody Propose alarming observations to rule out
+// RedFlagsWithBody Suggest alarming observations to rule out
 //
-// The same as `/suggest` with the method `red_flags`: observations that
-// would make the case urgent, related to the evidence. Without evidence
-// the list is empty. Clients report the answers with `source: red_flags`.
+// Equivalent to `/suggest` with the method `red_flags`: returns observations
+// related to the evidence that would make the case urgent. Without evidence,
+// the list is empty. Send the answers with `source: red_flags`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2355,11 +2364,11 @@ func (c *Client) RedFlagsWithBody(ctx context.Context, params *RedFlagsParams, c
 	return c.Client.Do(req)
 }
 
-// RedFlags Propose alarming observations to rule out
+// RedFlags Suggest alarming observations to rule out
 //
-// The same as `/suggest` with the method `red_flags`: observations that
-// would make the case urgent, related to the evidence. Without evidence
-// the list is empty. Clients report the answers with `source: red_flags`.
+// Equivalent to `/suggest` with the method `red_flags`: returns observations
+// related to the evidence that would make the case urgent. Without evidence,
+// the list is empty. Send the answers with `source: red_flags`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2376,13 +2385,14 @@ func (c *Client) RedFlags(ctx context.Context, params *RedFlagsParams, body RedF
 	return c.Client.Do(req)
 }
 
-// ListRiskFactors The risk factors of an age, sorted by name
+// ListRiskFactors List the risk factors for an age, sorted by name
 //
-// The risk factors that apply at the age. Where the patient lives (`p_13`
-// to `p_21`, `p_236`) and the body mass index (`p_6` low, `p_7` high) are
-// never asked: send them with `source: predefined`. A few have a further
-// id, such as `p_22` for `p_236`, which stands in no list: it is found
-// by that id, answers with it, and is the same as evidence.
+// Returns the risk factors that apply at the age. The interview never asks
+// for the place of residence (`p_13` to `p_21`, `p_236`) and the body mass
+// index (`p_6` low, `p_7` high): send them with `source: predefined`. A few
+// risk factors have an alias, such as `p_22` for `p_236`, which is not
+// listed. A call with an alias returns the risk factor with the alias as its
+// id, and both ids are equivalent as evidence.
 //
 // Corresponds with GET /risk_factors (the `ListRiskFactors` operationId).
 func (c *Client) ListRiskFactors(ctx context.Context, params *ListRiskFactorsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2397,9 +2407,9 @@ func (c *Client) ListRiskFactors(ctx context.Context, params *ListRiskFactorsPar
 	return c.Client.Do(req)
 }
 
-// GetRiskFactor One risk factor
+// GetRiskFactor Get a risk factor
 //
-// The risk factor is found at every age, also where the list leaves it out.
+// The risk factor is returned for any age, even if the list omits it for that age.
 //
 // Corresponds with GET /risk_factors/{id} (the `GetRiskFactor` operationId).
 func (c *Client) GetRiskFactor(ctx context.Context, id string, params *GetRiskFactorParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2414,11 +2424,10 @@ func (c *Client) GetRiskFactor(ctx context.Context, id string, params *GetRiskFa
 	return c.Client.Do(req)
 }
 
-// Search Find concepts by words
+// Search Search for concepts
 //
-// For an input that completes as the patient types. It finds what begins
-// with the words, in any order, forgives misspellings, and knows the
-// words that lay people use.
+// Intended for inputs with autocompletion. Matches the beginnings of words
+// in any order, tolerates misspellings, and knows lay terms.
 //
 // Corresponds with GET /search (the `Search` operationId).
 func (c *Client) Search(ctx context.Context, params *SearchParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2433,11 +2442,11 @@ func (c *Client) Search(ctx context.Context, params *SearchParams, reqEditors ..
 	return c.Client.Do(req)
 }
 
-// SuggestWithBody Propose observations that the patient may have
+// SuggestWithBody Suggest observations that the patient may have
 //
-// Offer them as a list to tick; what is answered is sent from then on with
-// `source: suggest` (`red_flags` for the method `red_flags`). What is in
-// the evidence already is not proposed again.
+// Offer the suggestions as a list to select from. Send the answers with
+// `source: suggest` (or `red_flags` for the method `red_flags`) from then
+// on. Observations that are already in the evidence are not suggested again.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2454,11 +2463,11 @@ func (c *Client) SuggestWithBody(ctx context.Context, params *SuggestParams, con
 	return c.Client.Do(req)
 }
 
-// Suggest Propose observations that the patient may have
+// Suggest Suggest observations that the patient may have
 //
-// Offer them as a list to tick; what is answered is sent from then on with
-// `source: suggest` (`red_flags` for the method `red_flags`). What is in
-// the evidence already is not proposed again.
+// Offer the suggestions as a list to select from. Send the answers with
+// `source: suggest` (or `red_flags` for the method `red_flags`) from then
+// on. Observations that are already in the evidence are not suggested again.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2475,9 +2484,9 @@ func (c *Client) Suggest(ctx context.Context, params *SuggestParams, body Sugges
 	return c.Client.Do(req)
 }
 
-// ListSymptoms The symptoms of an age, sorted by name
+// ListSymptoms List the symptoms for an age, sorted by name
 //
-// The symptoms that apply at the age, each with those of its children that do.
+// Returns the symptoms that apply at the age, each with its applicable children.
 //
 // Corresponds with GET /symptoms (the `ListSymptoms` operationId).
 func (c *Client) ListSymptoms(ctx context.Context, params *ListSymptomsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2492,10 +2501,10 @@ func (c *Client) ListSymptoms(ctx context.Context, params *ListSymptomsParams, r
 	return c.Client.Do(req)
 }
 
-// GetSymptom One symptom
+// GetSymptom Get a symptom
 //
-// The symptom is found at every age, also where the list leaves it out;
-// its children are those of the age.
+// The symptom is returned for any age, even if the list omits it for that
+// age. Its children are restricted to the age.
 //
 // Corresponds with GET /symptoms/{id} (the `GetSymptom` operationId).
 func (c *Client) GetSymptom(ctx context.Context, id string, params *GetSymptomParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2512,9 +2521,9 @@ func (c *Client) GetSymptom(ctx context.Context, id string, params *GetSymptomPa
 
 // TriageWithBody Assess the urgency
 //
-// The higher of two levels: the level of the reported observations alone, and
-// the level of the conditions that the patient may have. `root_cause`
-// names the one that applied.
+// The higher of two levels: the level of the reported observations alone,
+// and the level of the conditions that the patient may have. `root_cause`
+// names the reason for the level.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2533,9 +2542,9 @@ func (c *Client) TriageWithBody(ctx context.Context, contentType string, body io
 
 // Triage Assess the urgency
 //
-// The higher of two levels: the level of the reported observations alone, and
-// the level of the conditions that the patient may have. `root_cause`
-// names the one that applied.
+// The higher of two levels: the level of the reported observations alone,
+// and the level of the conditions that the patient may have. `root_cause`
+// names the reason for the level.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3870,9 +3879,10 @@ type API struct {
 // that is not a success.
 func NewAPI(client *Client) *API { return &API{client} }
 
-// ListConcepts Concepts of several kinds, sorted by name
+// ListConcepts List concepts of several types, sorted by name
 //
-// All concepts, whatever the age they apply to; or those with certain ids.
+// Returns concepts regardless of the ages that they apply to, optionally
+// restricted to certain ids.
 //
 // Corresponds with GET /concepts (the `ListConcepts` operationId).
 func (a *API) ListConcepts(ctx context.Context, params *ListConceptsParams, editors ...RequestEditorFn) ([]Concept, error) {
@@ -3880,9 +3890,9 @@ func (a *API) ListConcepts(ctx context.Context, params *ListConceptsParams, edit
 	return read[[]Concept]("GET /concepts", response, err)
 }
 
-// GetConcept One concept
+// GetConcept Get a concept
 //
-// A condition or an observation by its id, whatever the age it applies to.
+// Returns a condition or an observation by its id, regardless of the ages that it applies to.
 //
 // Corresponds with GET /concepts/{id} (the `GetConcept` operationId).
 func (a *API) GetConcept(ctx context.Context, id string, editors ...RequestEditorFn) (Concept, error) {
@@ -3890,9 +3900,9 @@ func (a *API) GetConcept(ctx context.Context, id string, editors ...RequestEdito
 	return read[Concept]("GET /concepts/{id}", response, err)
 }
 
-// ListConditions The conditions of an age, sorted by name
+// ListConditions List the conditions for an age, sorted by name
 //
-// The conditions that occur at the age.
+// Returns the conditions that occur at the age.
 //
 // Corresponds with GET /conditions (the `ListConditions` operationId).
 func (a *API) ListConditions(ctx context.Context, params *ListConditionsParams, editors ...RequestEditorFn) ([]Condition, error) {
@@ -3900,9 +3910,9 @@ func (a *API) ListConditions(ctx context.Context, params *ListConditionsParams, 
 	return read[[]Condition]("GET /conditions", response, err)
 }
 
-// GetCondition One condition
+// GetCondition Get a condition
 //
-// The condition is found at every age, also where the list leaves it out.
+// The condition is returned for any age, even if the list omits it for that age.
 //
 // Corresponds with GET /conditions/{id} (the `GetCondition` operationId).
 func (a *API) GetCondition(ctx context.Context, id string, params *GetConditionParams, editors ...RequestEditorFn) (Condition, error) {
@@ -3912,14 +3922,14 @@ func (a *API) GetCondition(ctx context.Context, id string, params *GetConditionP
 
 // Diagnose Rank the conditions and ask the next question
 //
-// The heart of the interview: send all evidence so far, show the question,
-// add the answer, and send again. The ranking has one condition while
-// fewer than three observations are reported, and at most twenty from
-// then on; a present child and its parent are one observation.
+// The core of the interview: send all evidence so far, show the question,
+// add the answer, and send all evidence again. The ranking contains one
+// condition until three observations are reported, and at most twenty from
+// then on; a present child and its parent count as one observation.
 //
-// `question` is null when there is nothing left to ask, and while nothing
-// says what brought the patient here: some evidence carries a source, and
-// no present symptom is `initial`.
+// `question` is null if no further question is useful, and if the complaint
+// is unknown: some evidence has a source, but no present symptom is
+// `initial`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3931,12 +3941,12 @@ func (a *API) Diagnose(ctx context.Context, body Interview, editors ...RequestEd
 
 // Explain Explain why a condition is in the ranking
 //
-// Which of the evidence speaks for the target, which speaks against it,
-// and what the patient did not know. The target is a condition of the
-// ranking that the same body gets from `/diagnosis`; another one is 400.
-// At most 45 pieces of evidence that are present or have to do with the
-// target; observations that a patient denied because of other conditions do
-// not count.
+// Returns the evidence that supports the target, the evidence against it,
+// and the relevant observations that the patient did not know. The target
+// must be a condition in the ranking that `/diagnosis` returns for the same
+// body; otherwise, the call results in 400. At most 45 evidence items may be
+// present or relevant to the target; observations that the patient denied
+// because of other conditions do not count.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3946,11 +3956,11 @@ func (a *API) Explain(ctx context.Context, body ExplainRequest, editors ...Reque
 	return read[Explanation]("POST /explain", response, err)
 }
 
-// GetInfo What the chosen model holds, and since when
+// GetInfo Get the version and the size of the model
 //
-// Models are released on their own, and a new one may add, change or
-// remove concepts. Clients that store concept ids should compare
-// `updated_at` from time to time.
+// Models are released independently of the service, and a new release may
+// add, change or remove concepts. Clients that store concept ids should
+// check `updated_at` regularly.
 //
 // Corresponds with GET /info (the `GetInfo` operationId).
 func (a *API) GetInfo(ctx context.Context, editors ...RequestEditorFn) (Info, error) {
@@ -3958,15 +3968,14 @@ func (a *API) GetInfo(ctx context.Context, editors ...RequestEditorFn) (Info, er
 	return read[Info]("GET /info", response, err)
 }
 
-// SendFeedback Report what the patient meant to do, before and after
+// SendFeedback Report the patient's intentions before and after the interview
 //
-// Keeps one record for each application and `Interview-Id`: a later one
-// takes the place of an earlier. An intent that could not be collected, as in an interview
-// that was broken off, has the type `unknown`. With `Dev-Mode: true` the
-// body is checked and nothing is kept.
+// Stores one record per application and `Interview-Id`; a later record
+// replaces an earlier one. Use the type `unknown` for an intention that
+// could not be collected, for example because the interview was aborted.
+// With `Dev-Mode: true`, the body is validated but not stored.
 //
-// On 503, or when the network fails, keep the data and send it again
-// later.
+// On 503 and on network failures, keep the data and retry later.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -3976,11 +3985,10 @@ func (a *API) SendFeedback(ctx context.Context, params *SendFeedbackParams, body
 	return finish("POST /interviews/feedback", response, err)
 }
 
-// ListLabTests The laboratory tests of an age, sorted by name
+// ListLabTests List the laboratory tests for an age, sorted by name
 //
-// The laboratory tests that can show something at the age, each with what
-// it can show. As evidence a result is sent, not the test: the test
-// `lab_…` has results with ids `lt_…`.
+// Returns the laboratory tests that have results at the age, each with these
+// results. Evidence refers to a result (`lt_…`), not to the test (`lab_…`).
 //
 // Corresponds with GET /lab_tests (the `ListLabTests` operationId).
 func (a *API) ListLabTests(ctx context.Context, params *ListLabTestsParams, editors ...RequestEditorFn) ([]LabTest, error) {
@@ -3988,11 +3996,11 @@ func (a *API) ListLabTests(ctx context.Context, params *ListLabTestsParams, edit
 	return read[[]LabTest]("GET /lab_tests", response, err)
 }
 
-// GetLabTest One laboratory test
+// GetLabTest Get a laboratory test
 //
-// The laboratory test is found at every age, even if the list omits it for
-// that age, by its id or by the id of one of its results. Its results are
-// the results for the age.
+// The laboratory test is found by its id or by the id of one of its results.
+// It is returned for any age, even if the list omits it for that age. Its
+// results are restricted to the age.
 //
 // Corresponds with GET /lab_tests/{id} (the `GetLabTest` operationId).
 func (a *API) GetLabTest(ctx context.Context, id string, params *GetLabTestParams, editors ...RequestEditorFn) (LabTest, error) {
@@ -4000,22 +4008,22 @@ func (a *API) GetLabTest(ctx context.Context, id string, params *GetLabTestParam
 	return read[LabTest]("GET /lab_tests/{id}", response, err)
 }
 
-// Parse Find what a patient's own words say
+// Parse Find observations in free text
 //
-// The observations that a text mentions or denies, as they can be sent to
-// `/diagnosis`. Questions, fears, the past, and statements about other people are
-// not mentions; of an observation and a more general one only the more
-// specific is; how long something has lasted chooses the observation that
-// says so. A more general concept may stand for one that the model does
-// not have. What does not apply to the age, or to the sex where it is
-// given, is not found.
+// Returns the observations that a text mentions or denies, in the form
+// expected by `/diagnosis`. Questions, worries, past events and statements
+// about other people are not considered mentions. If a text mentions both an
+// observation and a more general one, only the more specific one is
+// returned. A mentioned duration selects the matching observation. A more
+// general concept may replace one that the model does not contain.
+// Observations that do not apply to the age, or to the sex if specified, are
+// not returned.
 //
-// Show the patient what was found: a text says what it says in more ways
-// than any model knows. What nothing was found in can be looked up with
-// `/search`.
+// Ask the patient to confirm the results: no model recognizes every way to
+// describe a symptom. If nothing is recognized, use `/search`.
 //
-// The texts are not kept or logged. English is the language that is
-// measured; German is experimental.
+// Texts are neither stored nor logged. The quality is measured for English
+// only; German is experimental.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4025,13 +4033,14 @@ func (a *API) Parse(ctx context.Context, body ParseRequest, editors ...RequestEd
 	return read[Parsed]("POST /parse", response, err)
 }
 
-// GetPatientEducation An article about a condition
+// GetPatientEducation Get an article about a condition
 //
-// There is an article where `condition_details.has_patient_education` is
-// true, else 404. The call needs the `interview_token` that `/diagnosis`
-// gave with `include_condition_details`, within the last 24 hours.
+// Articles exist for conditions with
+// `condition_details.has_patient_education`; other conditions result in 404.
+// The call requires the `interview_token` that `/diagnosis` returned with
+// `include_condition_details` within the last 24 hours.
 //
-// Whatever the header `Accept` asks for, the article comes as JSON.
+// The article is returned as JSON, regardless of the `Accept` header.
 //
 // Corresponds with GET /patient_education/{condition_id} (the `GetPatientEducation` operationId).
 func (a *API) GetPatientEducation(ctx context.Context, conditionID string, params *GetPatientEducationParams, editors ...RequestEditorFn) (Article, error) {
@@ -4041,8 +4050,8 @@ func (a *API) GetPatientEducation(ctx context.Context, conditionID string, param
 
 // Rationale Explain why the next question is asked
 //
-// What made `/diagnosis` choose its question for the same body, so that an
-// application can tell the patient. When there is no question: 400.
+// Returns why `/diagnosis` chose its question for the same body, so that an
+// application can tell the patient. Returns 400 if there is no question.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4054,13 +4063,13 @@ func (a *API) Rationale(ctx context.Context, body Interview, editors ...RequestE
 
 // RecommendSpecialist Recommend a specialist and a channel
 //
-// The specialist and the channel that suit the patient best. Both are null
-// when the triage level is `emergency` or `emergency_ambulance`: then the
-// patient goes to an emergency department.
+// The most suitable specialist and channel for the patient. Both are null if
+// the triage level is `emergency` or `emergency_ambulance`, because the
+// patient should then go to an emergency department.
 //
-// If a specialist is unavailable, `extras.specialist_mapping` maps it to
-// another one. Several specialists may be mapped to one, and the mapping
-// is applied before the specialists are compared.
+// If a specialist is unavailable, use `extras.specialist_mapping` to replace
+// it with another one. Several specialists may be mapped to the same one,
+// and the mapping is applied before the specialists are compared.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4070,11 +4079,11 @@ func (a *API) RecommendSpecialist(ctx context.Context, body Interview, editors .
 	return read[Recommendation]("POST /recommend_specialist", response, err)
 }
 
-// RedFlags Propose alarming observations to rule out
+// RedFlags Suggest alarming observations to rule out
 //
-// The same as `/suggest` with the method `red_flags`: observations that
-// would make the case urgent, related to the evidence. Without evidence
-// the list is empty. Clients report the answers with `source: red_flags`.
+// Equivalent to `/suggest` with the method `red_flags`: returns observations
+// related to the evidence that would make the case urgent. Without evidence,
+// the list is empty. Send the answers with `source: red_flags`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4084,13 +4093,14 @@ func (a *API) RedFlags(ctx context.Context, params *RedFlagsParams, body Intervi
 	return read[[]ObservationName]("POST /red_flags", response, err)
 }
 
-// ListRiskFactors The risk factors of an age, sorted by name
+// ListRiskFactors List the risk factors for an age, sorted by name
 //
-// The risk factors that apply at the age. Where the patient lives (`p_13`
-// to `p_21`, `p_236`) and the body mass index (`p_6` low, `p_7` high) are
-// never asked: send them with `source: predefined`. A few have a further
-// id, such as `p_22` for `p_236`, which stands in no list: it is found
-// by that id, answers with it, and is the same as evidence.
+// Returns the risk factors that apply at the age. The interview never asks
+// for the place of residence (`p_13` to `p_21`, `p_236`) and the body mass
+// index (`p_6` low, `p_7` high): send them with `source: predefined`. A few
+// risk factors have an alias, such as `p_22` for `p_236`, which is not
+// listed. A call with an alias returns the risk factor with the alias as its
+// id, and both ids are equivalent as evidence.
 //
 // Corresponds with GET /risk_factors (the `ListRiskFactors` operationId).
 func (a *API) ListRiskFactors(ctx context.Context, params *ListRiskFactorsParams, editors ...RequestEditorFn) ([]RiskFactor, error) {
@@ -4098,9 +4108,9 @@ func (a *API) ListRiskFactors(ctx context.Context, params *ListRiskFactorsParams
 	return read[[]RiskFactor]("GET /risk_factors", response, err)
 }
 
-// GetRiskFactor One risk factor
+// GetRiskFactor Get a risk factor
 //
-// The risk factor is found at every age, also where the list leaves it out.
+// The risk factor is returned for any age, even if the list omits it for that age.
 //
 // Corresponds with GET /risk_factors/{id} (the `GetRiskFactor` operationId).
 func (a *API) GetRiskFactor(ctx context.Context, id string, params *GetRiskFactorParams, editors ...RequestEditorFn) (RiskFactor, error) {
@@ -4108,11 +4118,10 @@ func (a *API) GetRiskFactor(ctx context.Context, id string, params *GetRiskFacto
 	return read[RiskFactor]("GET /risk_factors/{id}", response, err)
 }
 
-// Search Find concepts by words
+// Search Search for concepts
 //
-// For an input that completes as the patient types. It finds what begins
-// with the words, in any order, forgives misspellings, and knows the
-// words that lay people use.
+// Intended for inputs with autocompletion. Matches the beginnings of words
+// in any order, tolerates misspellings, and knows lay terms.
 //
 // Corresponds with GET /search (the `Search` operationId).
 func (a *API) Search(ctx context.Context, params *SearchParams, editors ...RequestEditorFn) ([]SearchResult, error) {
@@ -4120,11 +4129,11 @@ func (a *API) Search(ctx context.Context, params *SearchParams, editors ...Reque
 	return read[[]SearchResult]("GET /search", response, err)
 }
 
-// Suggest Propose observations that the patient may have
+// Suggest Suggest observations that the patient may have
 //
-// Offer them as a list to tick; what is answered is sent from then on with
-// `source: suggest` (`red_flags` for the method `red_flags`). What is in
-// the evidence already is not proposed again.
+// Offer the suggestions as a list to select from. Send the answers with
+// `source: suggest` (or `red_flags` for the method `red_flags`) from then
+// on. Observations that are already in the evidence are not suggested again.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4134,9 +4143,9 @@ func (a *API) Suggest(ctx context.Context, params *SuggestParams, body SuggestRe
 	return read[[]ObservationName]("POST /suggest", response, err)
 }
 
-// ListSymptoms The symptoms of an age, sorted by name
+// ListSymptoms List the symptoms for an age, sorted by name
 //
-// The symptoms that apply at the age, each with those of its children that do.
+// Returns the symptoms that apply at the age, each with its applicable children.
 //
 // Corresponds with GET /symptoms (the `ListSymptoms` operationId).
 func (a *API) ListSymptoms(ctx context.Context, params *ListSymptomsParams, editors ...RequestEditorFn) ([]Symptom, error) {
@@ -4144,10 +4153,10 @@ func (a *API) ListSymptoms(ctx context.Context, params *ListSymptomsParams, edit
 	return read[[]Symptom]("GET /symptoms", response, err)
 }
 
-// GetSymptom One symptom
+// GetSymptom Get a symptom
 //
-// The symptom is found at every age, also where the list leaves it out;
-// its children are those of the age.
+// The symptom is returned for any age, even if the list omits it for that
+// age. Its children are restricted to the age.
 //
 // Corresponds with GET /symptoms/{id} (the `GetSymptom` operationId).
 func (a *API) GetSymptom(ctx context.Context, id string, params *GetSymptomParams, editors ...RequestEditorFn) (Symptom, error) {
@@ -4157,9 +4166,9 @@ func (a *API) GetSymptom(ctx context.Context, id string, params *GetSymptomParam
 
 // Triage Assess the urgency
 //
-// The higher of two levels: the level of the reported observations alone, and
-// the level of the conditions that the patient may have. `root_cause`
-// names the one that applied.
+// The higher of two levels: the level of the reported observations alone,
+// and the level of the conditions that the patient may have. `root_cause`
+// names the reason for the level.
 //
 // Takes a body of the `application/json` content type.
 //

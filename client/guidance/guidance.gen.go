@@ -246,7 +246,7 @@ type AssessedExplanations struct {
 type Assessment struct {
 	Conditions []AssessedCondition `json:"conditions"`
 
-	// Overview What a clinician wants on one page.
+	// Overview A one-page overview for clinicians.
 	Overview Overview `json:"overview"`
 
 	// RecommendedChannel Null in an emergency.
@@ -285,7 +285,8 @@ type AuditRecord struct {
 	Application *string   `json:"application"`
 	At          time.Time `json:"at"`
 
-	// Resource A key is created when the instance loads it and deleted when it is no longer valid, without an actor.
+	// Resource A key is recorded as created when the instance loads it and as
+	// deleted when it is no longer valid. These records have no actor.
 	Resource AuditRecordResource `json:"resource"`
 
 	// ResourceID The id of the resource; for an application's key, the id of the application; null for a list, and for a sign-in without a user.
@@ -298,13 +299,14 @@ type AuditRecord struct {
 // AuditRecordAction defines model for AuditRecord.Action.
 type AuditRecordAction string
 
-// AuditRecordResource A key is created when the instance loads it and deleted when it is no longer valid, without an actor.
+// AuditRecordResource A key is recorded as created when the instance loads it and as
+// deleted when it is no longer valid. These records have no actor.
 type AuditRecordResource string
 
 // ChoiceID defines model for ChoiceID.
 type ChoiceID string
 
-// Delivery One attempt to tell the receiver of an event.
+// Delivery An attempt to deliver an event to the receiver.
 type Delivery struct {
 	// Attempt Which attempt it was.
 	Attempt     int       `json:"attempt"`
@@ -345,7 +347,8 @@ type Error struct {
 
 // Exchange defines model for Exchange.
 type Exchange struct {
-	// Answer As it was given, with the names of what was chosen; null when it was skipped.
+	// Answer The submitted answer with the names of the selected items; null if
+	// the question was skipped.
 	Answer     json.RawMessage `json:"answer"`
 	AnswerType AnswerType      `json:"answer_type"`
 	ID         string          `json:"id"`
@@ -439,9 +442,10 @@ type Naming struct {
 
 // NewAnswer defines model for NewAnswer.
 type NewAnswer struct {
-	// Answer By `answer_type`: `multiple_choice` and `list` a list of `{id}`, `choice` one `{id}`, `number` a whole
-	// number, `text` a string, `symptoms` a list of `{id, choice_id}`; `null` skips a question that is not
-	// required.
+	// Answer Depends on `answer_type`: a list of `{id}` for `multiple_choice`
+	// and `list`, a single `{id}` for `choice`, a whole number for
+	// `number`, a string for `text`, and a list of `{id, choice_id}` for
+	// `symptoms`. `null` skips an optional question.
 	Answer json.RawMessage `json:"answer,omitempty"`
 }
 
@@ -478,7 +482,7 @@ type NewSurvey struct {
 	// PatientID The patient that the survey is about; required.
 	PatientID *string `json:"patient_id,omitempty"`
 
-	// Sections The sections in their order. Defaults to the sections of the type.
+	// Sections The sections in order. Defaults to the sections of the type.
 	Sections []string `json:"sections,omitempty"`
 
 	// Specialist Kept and given back as it came.
@@ -517,7 +521,7 @@ type NewWebhook struct {
 	URL *string `json:"url,omitempty"`
 }
 
-// Overview What a clinician wants on one page.
+// Overview A one-page overview for clinicians.
 type Overview struct {
 	Allergies        []NamedItem `json:"allergies"`
 	ChronicDiseases  []NamedItem `json:"chronic_diseases"`
@@ -529,7 +533,7 @@ type Overview struct {
 	Specialists      []NamedItem `json:"specialists"`
 	Unknown          []Naming    `json:"unknown"`
 
-	// Words The patient's own.
+	// Words The patient's own words.
 	Words []Overview_Words `json:"words"`
 }
 
@@ -541,7 +545,7 @@ type Overview_Words struct {
 
 // Patient defines model for Patient.
 type Patient struct {
-	// Age From `birth_date` when that is known, in months before the second birthday.
+	// Age Computed from `birth_date` if known; in months before the second birthday.
 	Age       *Age                `json:"age"`
 	BirthDate *openapi_types.Date `json:"birth_date"`
 	Dependent bool                `json:"dependent"`
@@ -552,25 +556,26 @@ type Patient struct {
 
 // PatientChange defines model for PatientChange.
 type PatientChange struct {
-	// Age As of a new patient; `null` takes it away.
+	// Age The age, as for a new patient; `null` removes it.
 	Age nullable.Nullable[GivenAge] `json:"age,omitempty"`
 
-	// BirthDate As YYYY-MM-DD; `null` takes it away.
+	// BirthDate Date in the form YYYY-MM-DD; `null` removes it.
 	BirthDate nullable.Nullable[string] `json:"birth_date,omitempty"`
 	Dependent *bool                     `json:"dependent,omitempty"`
 
-	// Sex `female` or `male`; `null` takes it away.
+	// Sex `female` or `male`; `null` removes it.
 	Sex    nullable.Nullable[string] `json:"sex,omitempty"`
 	UserID *string                   `json:"user_id,omitempty"`
 }
 
 // PatientIntent defines model for PatientIntent.
 type PatientIntent struct {
-	// Channel How the patient means to consult.
+	// Channel How the patient intends to consult.
 	Channel     *PatientIntent_Channel `json:"channel,omitempty"`
 	CustomLabel *string                `json:"custom_label,omitempty"`
 
-	// SubType The doctor or service that the patient means to consult, or how to get to emergency care.
+	// SubType The doctor or service that the patient intends to consult, or how
+	// the patient intends to get emergency care.
 	SubType *PatientIntent_SubType `json:"sub_type,omitempty"`
 	Type    PatientIntentType      `json:"type"`
 }
@@ -578,7 +583,7 @@ type PatientIntent struct {
 // PatientIntentChannelCategory defines model for PatientIntent.Channel.Category.
 type PatientIntentChannelCategory string
 
-// PatientIntent_Channel How the patient means to consult.
+// PatientIntent_Channel How the patient intends to consult.
 type PatientIntent_Channel struct {
 	Category    PatientIntentChannelCategory `json:"category"`
 	CustomLabel *string                      `json:"custom_label,omitempty"`
@@ -587,7 +592,8 @@ type PatientIntent_Channel struct {
 // PatientIntentSubTypeCategory defines model for PatientIntent.SubType.Category.
 type PatientIntentSubTypeCategory string
 
-// PatientIntent_SubType The doctor or service that the patient means to consult, or how to get to emergency care.
+// PatientIntent_SubType The doctor or service that the patient intends to consult, or how
+// the patient intends to get emergency care.
 type PatientIntent_SubType struct {
 	Category    PatientIntentSubTypeCategory `json:"category"`
 	CustomLabel *string                      `json:"custom_label,omitempty"`
@@ -608,7 +614,7 @@ type PatientPage struct {
 
 // PossibleAnswer defines model for PossibleAnswer.
 type PossibleAnswer struct {
-	// Choices For a symptom.
+	// Choices The available choices, for a symptom.
 	Choices []PossibleChoice `json:"choices,omitempty"`
 	ID      string           `json:"id"`
 
@@ -644,7 +650,7 @@ type Question_Question struct {
 
 // QuestionMeta defines model for QuestionMeta.
 type QuestionMeta struct {
-	// Answers What can be chosen.
+	// Answers The available options.
 	Answers []PossibleAnswer `json:"answers,omitempty"`
 
 	// Component For `symptoms`.
@@ -692,7 +698,7 @@ type Sex string
 
 // Survey defines model for Survey.
 type Survey struct {
-	// Evidence What was given at creation, parents in place of their children.
+	// Evidence The evidence submitted at creation, with details replaced by their root symptoms.
 	Evidence         []SurveyEvidence   `json:"evidence"`
 	ExpirationDate   *time.Time         `json:"expiration_date"`
 	ID               openapi_types.UUID `json:"id"`
@@ -716,11 +722,11 @@ type SurveyType string
 type SurveyChange struct {
 	Evidence []GivenEvidence `json:"evidence,omitempty"`
 
-	// ExpirationDate In RFC 3339; `null` takes it away.
+	// ExpirationDate An RFC 3339 timestamp; `null` removes it.
 	ExpirationDate nullable.Nullable[string] `json:"expiration_date,omitempty"`
 	Language       *string                   `json:"language,omitempty"`
 
-	// NotificationDate In RFC 3339; `null` takes it away.
+	// NotificationDate An RFC 3339 timestamp; `null` removes it.
 	NotificationDate nullable.Nullable[string] `json:"notification_date,omitempty"`
 	PatientID        *string                   `json:"patient_id,omitempty"`
 	Sections         []string                  `json:"sections,omitempty"`
@@ -790,22 +796,23 @@ type User struct {
 
 // UserAnswer defines model for UserAnswer.
 type UserAnswer struct {
-	// Answer As of `NewAnswer`; `symptoms` with their names.
+	// Answer The answer in the form of `NewAnswer`; symptoms include their names.
 	Answer json.RawMessage `json:"answer"`
 }
 
 // UserChange defines model for UserChange.
 type UserChange struct {
-	// Email The new address; `null` takes it away.
+	// Email The new address; `null` removes it.
 	Email nullable.Nullable[string] `json:"email,omitempty"`
 
-	// Phone The new number, in international form; `null` takes it away.
+	// Phone The new number in international form; `null` removes it.
 	Phone nullable.Nullable[string] `json:"phone,omitempty"`
 }
 
 // UserExport defines model for UserExport.
 type UserExport struct {
-	// Audit What is recorded of acts by and on this user, the patients and their surveys, the latest first, at most 1000.
+	// Audit Audit records of actions by this user, and on the user, their
+	// patients and surveys, newest first, at most 1000.
 	Audit    []AuditRecord  `json:"audit"`
 	Patients []Patient      `json:"patients"`
 	Surveys  []SurveyExport `json:"surveys"`
@@ -832,11 +839,12 @@ type ValidationError struct {
 type Webhook struct {
 	ID openapi_types.UUID `json:"id"`
 
-	// Reference Given at creation or by a change.
+	// Reference The client's reference, set at creation or by an update.
 	Reference *string `json:"reference"`
 
-	// Status `failing`: five deliveries in a row failed, and the next is tried later. `disabled`: the
-	// receiver said 410, it wants nothing any more, until `url` changes.
+	// Status `failing`: the last five deliveries failed, and the next one is retried
+	// later. `disabled`: the receiver responded with 410 and gets no further
+	// events until `url` changes.
 	Status           WebhookStatus  `json:"status"`
 	SubscribedEvents []WebhookEvent `json:"subscribed_events"`
 	URL              string         `json:"url"`
@@ -846,7 +854,7 @@ type Webhook struct {
 type WebhookChange struct {
 	AuthorizationToken *string `json:"authorization_token,omitempty"`
 
-	// Reference `null` takes it away.
+	// Reference `null` removes it.
 	Reference        nullable.Nullable[string] `json:"reference,omitempty"`
 	SubscribedEvents *[]string                 `json:"subscribed_events,omitempty"`
 	URL              *string                   `json:"url,omitempty"`
@@ -855,8 +863,9 @@ type WebhookChange struct {
 // WebhookEvent defines model for WebhookEvent.
 type WebhookEvent string
 
-// WebhookStatus `failing`: five deliveries in a row failed, and the next is tried later. `disabled`: the
-// receiver said 410, it wants nothing any more, until `url` changes.
+// WebhookStatus `failing`: the last five deliveries failed, and the next one is retried
+// later. `disabled`: the receiver responded with 410 and gets no further
+// events until `url` changes.
 type WebhookStatus string
 
 // WebhookWithSecrets defines model for WebhookWithSecrets.
@@ -865,14 +874,15 @@ type WebhookWithSecrets struct {
 	AuthorizationToken string             `json:"authorization_token"`
 	ID                 openapi_types.UUID `json:"id"`
 
-	// Reference Given at creation or by a change.
+	// Reference The client's reference, set at creation or by an update.
 	Reference *string `json:"reference"`
 
 	// SigningSecret What each delivery is signed with, as Standard Webhooks says.
 	SigningSecret string `json:"signing_secret"`
 
-	// Status `failing`: five deliveries in a row failed, and the next is tried later. `disabled`: the
-	// receiver said 410, it wants nothing any more, until `url` changes.
+	// Status `failing`: the last five deliveries failed, and the next one is retried
+	// later. `disabled`: the receiver responded with 410 and gets no further
+	// events until `url` changes.
 	Status           WebhookStatus  `json:"status"`
 	SubscribedEvents []WebhookEvent `json:"subscribed_events"`
 	URL              string         `json:"url"`
@@ -882,14 +892,15 @@ type WebhookWithSecrets struct {
 type WebhookWithSigningSecret struct {
 	ID openapi_types.UUID `json:"id"`
 
-	// Reference Given at creation or by a change.
+	// Reference The client's reference, set at creation or by an update.
 	Reference *string `json:"reference"`
 
 	// SigningSecret What each delivery is signed with, as Standard Webhooks says.
 	SigningSecret string `json:"signing_secret"`
 
-	// Status `failing`: five deliveries in a row failed, and the next is tried later. `disabled`: the
-	// receiver said 410, it wants nothing any more, until `url` changes.
+	// Status `failing`: the last five deliveries failed, and the next one is retried
+	// later. `disabled`: the receiver responded with 410 and gets no further
+	// events until `url` changes.
 	Status           WebhookStatus  `json:"status"`
 	SubscribedEvents []WebhookEvent `json:"subscribed_events"`
 	URL              string         `json:"url"`
@@ -901,11 +912,12 @@ type WebhookWithToken struct {
 	AuthorizationToken *string            `json:"authorization_token,omitempty"`
 	ID                 openapi_types.UUID `json:"id"`
 
-	// Reference Given at creation or by a change.
+	// Reference The client's reference, set at creation or by an update.
 	Reference *string `json:"reference"`
 
-	// Status `failing`: five deliveries in a row failed, and the next is tried later. `disabled`: the
-	// receiver said 410, it wants nothing any more, until `url` changes.
+	// Status `failing`: the last five deliveries failed, and the next one is retried
+	// later. `disabled`: the receiver responded with 410 and gets no further
+	// events until `url` changes.
 	Status           WebhookStatus  `json:"status"`
 	SubscribedEvents []WebhookEvent `json:"subscribed_events"`
 	URL              string         `json:"url"`
@@ -961,10 +973,10 @@ type Unprocessable = ValidationError
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// From Not before this instant.
@@ -991,28 +1003,28 @@ type ListAuditParams struct {
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListInterviewFeedbackParams defines parameters for ListInterviewFeedback.
 type ListInterviewFeedbackParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListKnowledgeParams defines parameters for ListKnowledge.
 type ListKnowledgeParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Query What was typed.
@@ -1039,22 +1051,22 @@ type ListKnowledgeParams struct {
 
 // ListPatientsParams defines parameters for ListPatients.
 type ListPatientsParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// UserID Only the patients of this user.
+	// UserID Return only the patients of this user.
 	UserID *string `form:"user_id,omitempty" json:"user_id,omitempty"`
 }
 
 // ListSurveysParams defines parameters for ListSurveys.
 type ListSurveysParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// PatientID Only those of this patient.
@@ -1093,10 +1105,10 @@ type GetFhir200ApplicationFhirPlusJSONResponseBody struct {
 
 // ListAnswersParams defines parameters for ListAnswers.
 type ListAnswersParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -1117,16 +1129,16 @@ type ListUsageParams struct {
 
 // ListUsersParams defines parameters for ListUsers.
 type ListUsersParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Email Only the user with this address, if any.
+	// Email Return only the user with this address.
 	Email *string `form:"email,omitempty" json:"email,omitempty"`
 
-	// Phone Only the user with this number, if any; not together with `email`.
+	// Phone Return only the user with this number; cannot be combined with `email`.
 	Phone *string `form:"phone,omitempty" json:"phone,omitempty"`
 }
 
@@ -1234,283 +1246,304 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
-	// ListAudit Who did what, the latest first
+	// ListAudit List audit records, newest first
 	//
 	// Corresponds with GET /api/mgp/v1/audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListWebhooks All webhook configurations, in the order in which they were made
+	// ListWebhooks List all webhook configurations in the order of their creation
 	//
 	// Corresponds with GET /api/mgp/v1/config/webhook (the `ListWebhooks` operationId).
 	ListWebhooks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateWebhookWithBody A new webhook configuration
+	// CreateWebhookWithBody Create a webhook configuration
 	//
-	// The answer holds `authorization_token` and `signing_secret`; others do not. An instance
-	// has at most 50 configurations; one more is 409.
+	// Only this response contains both `authorization_token` and
+	// `signing_secret`. An instance has at most 50 configurations; creating more
+	// results in 409.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/mgp/v1/config/webhook (the `CreateWebhook` operationId).
 	CreateWebhookWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateWebhook A new webhook configuration
+	// CreateWebhook Create a webhook configuration
 	//
-	// The answer holds `authorization_token` and `signing_secret`; others do not. An instance
-	// has at most 50 configurations; one more is 409.
+	// Only this response contains both `authorization_token` and
+	// `signing_secret`. An instance has at most 50 configurations; creating more
+	// results in 409.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/mgp/v1/config/webhook (the `CreateWebhook` operationId).
 	CreateWebhook(ctx context.Context, body CreateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DeleteWebhook Remove a webhook configuration
+	// DeleteWebhook Delete a webhook configuration
 	//
-	// What was not delivered yet is not delivered any more.
+	// Pending deliveries are discarded.
 	//
 	// Corresponds with DELETE /api/mgp/v1/config/webhook/{webhook_id} (the `DeleteWebhook` operationId).
 	DeleteWebhook(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetWebhook A webhook configuration
+	// GetWebhook Get a webhook configuration
 	//
 	// Corresponds with GET /api/mgp/v1/config/webhook/{webhook_id} (the `GetWebhook` operationId).
 	GetWebhook(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangeWebhookWithBody Change a webhook configuration
+	// ChangeWebhookWithBody Update a webhook configuration
 	//
-	// Omitted fields stay unchanged. A changed `url` makes a disabled configuration active again. The
-	// answer holds `authorization_token` when the change had one.
+	// Omitted fields stay unchanged. Changing `url` reactivates a disabled
+	// configuration. The response contains `authorization_token` if the request
+	// does.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/mgp/v1/config/webhook/{webhook_id} (the `ChangeWebhook` operationId).
 	ChangeWebhookWithBody(ctx context.Context, webhookID WebhookID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangeWebhook Change a webhook configuration
+	// ChangeWebhook Update a webhook configuration
 	//
-	// Omitted fields stay unchanged. A changed `url` makes a disabled configuration active again. The
-	// answer holds `authorization_token` when the change had one.
+	// Omitted fields stay unchanged. Changing `url` reactivates a disabled
+	// configuration. The response contains `authorization_token` if the request
+	// does.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/mgp/v1/config/webhook/{webhook_id} (the `ChangeWebhook` operationId).
 	ChangeWebhook(ctx context.Context, webhookID WebhookID, body ChangeWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListDeliveries What was sent to the receiver, the latest first
+	// ListDeliveries List delivery attempts, newest first
 	//
 	// Corresponds with GET /api/mgp/v1/config/webhook/{webhook_id}/deliveries (the `ListDeliveries` operationId).
 	ListDeliveries(ctx context.Context, webhookID WebhookID, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ReplayDelivery Send the event of a delivery again
+	// ReplayDelivery Redeliver the event of a delivery
 	//
-	// With the same `webhook-id`, from a first attempt on. A disabled configuration is sent
-	// nothing: 409.
+	// The event keeps its `webhook-id`, and attempts start over. Returns 409 if
+	// the configuration is disabled.
 	//
 	// Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/deliveries/{delivery_id}/replay (the `ReplayDelivery` operationId).
 	ReplayDelivery(ctx context.Context, webhookID WebhookID, deliveryID DeliveryID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// RotateWebhookSecret A new signing secret
+	// RotateWebhookSecret Rotate the signing secret
 	//
-	// The previous secret signs as well for 24 hours. An older secret no longer signs.
+	// The previous secret also signs deliveries for 24 hours. Older secrets no
+	// longer sign.
 	//
 	// Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/rotate_secret (the `RotateWebhookSecret` operationId).
 	RotateWebhookSecret(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TestWebhook Send an event of type `ping`
 	//
-	// It is sent whatever the configuration subscribes to, and shows in its deliveries. A
-	// disabled configuration is sent nothing: 409.
+	// The event is sent regardless of the subscribed events, and is listed among
+	// the deliveries. Returns 409 if the configuration is disabled.
 	//
 	// Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/test (the `TestWebhook` operationId).
 	TestWebhook(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListInterviewFeedback What patients meant to do before and after their interviews
+	// ListInterviewFeedback List the intentions of patients before and after their interviews
 	//
-	// What `POST /v3/interviews/feedback` was sent, at most once for each
-	// interview: a later one replaces an earlier one and takes its place. The
-	// interviews are in the order in which each was first reported.
+	// Returns the feedback sent to `POST /v3/interviews/feedback`, at most one
+	// record per interview: newer feedback replaces older feedback and keeps its
+	// position. Interviews are listed in the order of their first feedback.
 	//
 	// Corresponds with GET /api/mgp/v1/interviews/feedback (the `ListInterviewFeedback` operationId).
 	ListInterviewFeedback(ctx context.Context, params *ListInterviewFeedbackParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListKnowledge What can be chosen in answer to a question
+	// ListKnowledge Search the values available as answers
 	//
-	// Without `query` in order of their names, with it the best match first: by the
-	// beginnings of words, any word of a name, or one that is nearly so; drugs by their
-	// brands too. Answers under `/api/v2/knowledge/{list}` too.
+	// Without `query`, the items are sorted by name. With `query`, the best
+	// match comes first: a match is the beginning of a word, any word of a name,
+	// or a similar word; drugs also match by brand name. Also available under
+	// `/api/v2/knowledge/{list}`.
 	//
 	// Corresponds with GET /api/mgp/v1/knowledge/{list} (the `ListKnowledge` operationId).
 	ListKnowledge(ctx context.Context, list string, params *ListKnowledgeParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListPatients Patients, in the order in which they were made
+	// ListPatients List patients in the order of their creation
 	//
-	// With the token of an end user only those of that user.
+	// With an end user's token, returns only the patients of this user.
 	//
 	// Corresponds with GET /api/mgp/v1/patients (the `ListPatients` operationId).
 	ListPatients(ctx context.Context, params *ListPatientsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreatePatientWithBody A new patient of a user
+	// CreatePatientWithBody Create a patient of a user
 	//
-	// `sex`, `birth_date` and `age` may be omitted; a survey asks for what is missing. A
-	// `user_id` that does not exist is 422.
+	// `sex`, `birth_date` and `age` are optional; a survey asks for missing
+	// values. Returns 422 if the `user_id` does not exist.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/mgp/v1/patients (the `CreatePatient` operationId).
 	CreatePatientWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreatePatient A new patient of a user
+	// CreatePatient Create a patient of a user
 	//
-	// `sex`, `birth_date` and `age` may be omitted; a survey asks for what is missing. A
-	// `user_id` that does not exist is 422.
+	// `sex`, `birth_date` and `age` are optional; a survey asks for missing
+	// values. Returns 422 if the `user_id` does not exist.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/mgp/v1/patients (the `CreatePatient` operationId).
 	CreatePatient(ctx context.Context, body CreatePatientJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DeletePatient Erase a patient, with what is kept of it
+	// DeletePatient Delete a patient with all data
 	//
 	// Corresponds with DELETE /api/mgp/v1/patients/{patient_id} (the `DeletePatient` operationId).
 	DeletePatient(ctx context.Context, patientID PatientID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetPatient A patient
+	// GetPatient Get a patient
 	//
 	// Corresponds with GET /api/mgp/v1/patients/{patient_id} (the `GetPatient` operationId).
 	GetPatient(ctx context.Context, patientID PatientID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangePatientWithBody Change a patient
+	// ChangePatientWithBody Update a patient
 	//
-	// Omitted fields stay unchanged. A patient stays with its user: the same `user_id` is ignored,
-	// another is 422.
+	// Omitted fields stay unchanged. A patient cannot be moved to another user:
+	// the current `user_id` is ignored, and any other results in 422.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/mgp/v1/patients/{patient_id} (the `ChangePatient` operationId).
 	ChangePatientWithBody(ctx context.Context, patientID PatientID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangePatient Change a patient
+	// ChangePatient Update a patient
 	//
-	// Omitted fields stay unchanged. A patient stays with its user: the same `user_id` is ignored,
-	// another is 422.
+	// Omitted fields stay unchanged. A patient cannot be moved to another user:
+	// the current `user_id` is ignored, and any other results in 422.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/mgp/v1/patients/{patient_id} (the `ChangePatient` operationId).
 	ChangePatient(ctx context.Context, patientID PatientID, body ChangePatientJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListSurveys Surveys, in the order in which they were made
+	// ListSurveys List surveys in the order of their creation
 	//
-	// With the token of an end user only those of that user's patients.
+	// With an end user's token, returns only the surveys of this user's
+	// patients.
 	//
 	// Corresponds with GET /api/mgp/v1/surveys (the `ListSurveys` operationId).
 	ListSurveys(ctx context.Context, params *ListSurveysParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateSurveyWithBody A new survey of a patient
+	// CreateSurveyWithBody Create a survey of a patient
 	//
-	// `type` and `patient_id` are required. `sections` have a default for each type; what is in
-	// force is answered. `language` chooses the model and the words; without it `Accept-Language`
-	// does. Where prefilling is on for the instance, `evidence` is what is known already, with the
-	// source `initial`: symptoms stand for their parents. A follow-up without evidence asks again
-	// for what the patient's latest completed survey came to know.
+	// `type` and `patient_id` are required. `sections` defaults to the sections
+	// of the type; the response contains the effective sections. `language`
+	// selects the model and the texts; it defaults to the best match for
+	// `Accept-Language`. If prefilling is enabled for the instance, `evidence`
+	// contains already known evidence with the source `initial`; detailed
+	// symptoms are replaced with their root symptoms. A follow-up without
+	// evidence asks again about the findings of the patient's latest completed
+	// survey.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/mgp/v1/surveys (the `CreateSurvey` operationId).
 	CreateSurveyWithBody(ctx context.Context, params *CreateSurveyParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateSurvey A new survey of a patient
+	// CreateSurvey Create a survey of a patient
 	//
-	// `type` and `patient_id` are required. `sections` have a default for each type; what is in
-	// force is answered. `language` chooses the model and the words; without it `Accept-Language`
-	// does. Where prefilling is on for the instance, `evidence` is what is known already, with the
-	// source `initial`: symptoms stand for their parents. A follow-up without evidence asks again
-	// for what the patient's latest completed survey came to know.
+	// `type` and `patient_id` are required. `sections` defaults to the sections
+	// of the type; the response contains the effective sections. `language`
+	// selects the model and the texts; it defaults to the best match for
+	// `Accept-Language`. If prefilling is enabled for the instance, `evidence`
+	// contains already known evidence with the source `initial`; detailed
+	// symptoms are replaced with their root symptoms. A follow-up without
+	// evidence asks again about the findings of the patient's latest completed
+	// survey.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/mgp/v1/surveys (the `CreateSurvey` operationId).
 	CreateSurvey(ctx context.Context, params *CreateSurveyParams, body CreateSurveyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DeleteSurvey Erase a survey, with what is kept of it
+	// DeleteSurvey Delete a survey with all data
 	//
 	// Corresponds with DELETE /api/mgp/v1/surveys/{survey_id} (the `DeleteSurvey` operationId).
 	DeleteSurvey(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetSurvey A survey
+	// GetSurvey Get a survey
 	//
 	// Corresponds with GET /api/mgp/v1/surveys/{survey_id} (the `GetSurvey` operationId).
 	GetSurvey(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangeSurveyWithBody Change a survey
+	// ChangeSurveyWithBody Update a survey
 	//
-	// Omitted fields stay unchanged. Once answers exist only `expiration_date`, `notification_date` and
-	// what is kept as it came may change, anything else is 409. The same `patient_id` is ignored,
-	// another is 422: make a new survey.
+	// Omitted fields stay unchanged. After the first answer, only
+	// `expiration_date`, `notification_date`, `visit_date`, `visit_reason` and
+	// `specialist` can be changed; other changes result in 409. The current
+	// `patient_id` is ignored, and any other results in 422: create a new survey
+	// instead.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/mgp/v1/surveys/{survey_id} (the `ChangeSurvey` operationId).
 	ChangeSurveyWithBody(ctx context.Context, surveyID SurveyID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangeSurvey Change a survey
+	// ChangeSurvey Update a survey
 	//
-	// Omitted fields stay unchanged. Once answers exist only `expiration_date`, `notification_date` and
-	// what is kept as it came may change, anything else is 409. The same `patient_id` is ignored,
-	// another is 422: make a new survey.
+	// Omitted fields stay unchanged. After the first answer, only
+	// `expiration_date`, `notification_date`, `visit_date`, `visit_reason` and
+	// `specialist` can be changed; other changes result in 409. The current
+	// `patient_id` is ignored, and any other results in 422: create a new survey
+	// instead.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/mgp/v1/surveys/{survey_id} (the `ChangeSurvey` operationId).
 	ChangeSurvey(ctx context.Context, surveyID SurveyID, body ChangeSurveyJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetAssessment What the evidence of a completed survey says
+	// GetAssessment Get the assessment of a completed survey
 	//
-	// Computed once, when the survey was completed. 409 until then, and for a survey without
-	// `dynamic` and `symptoms`. An end user sees it where the tenant lets patients see results, else
-	// it is 404.
+	// The assessment is computed once, when the survey is completed. Returns 409
+	// before that, and for surveys with neither the `dynamic` nor the `symptoms`
+	// section. End users get 404 unless the tenant shows results to patients.
 	//
 	// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment (the `GetAssessment` operationId).
 	GetAssessment(ctx context.Context, surveyID SurveyID, params *GetAssessmentParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetFhir A completed survey in FHIR R4
+	// GetFhir Get a completed survey in FHIR R4
 	//
-	// A Bundle of a QuestionnaireResponse and, where the survey was assessed, a
-	// RiskAssessment with probabilities and ICD-10 codes, and a ServiceRequest for the
-	// recommended specialist, if any. 409 until the survey is completed. An end user gets the
-	// latter two where the tenant lets patients see results.
+	// A Bundle with a QuestionnaireResponse and, if the survey has an
+	// assessment, a RiskAssessment with probabilities and ICD-10 codes and a
+	// ServiceRequest for the recommended specialist, if any. Returns 409 until
+	// the survey is completed. End users get the latter two resources only if
+	// the tenant shows results to patients.
 	//
 	// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/fhir (the `GetFhir` operationId).
 	GetFhir(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetMagicLink A link that signs the user in at the survey
+	// GetMagicLink Create a magic link that signs the user in to the survey
 	//
-	// The link is good until the survey expires and for two weeks at most, as often as it is used.
-	// An end user gets none.
+	// The link can be used repeatedly until the survey expires, but for at most
+	// two weeks. End users cannot create magic links.
 	//
 	// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/magic_link (the `GetMagicLink` operationId).
 	GetMagicLink(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListAnswers The answered questions, in order
+	// ListAnswers List the answered questions in order
 	//
-	// All that stands under `questions` answers under `/api/v2/surveys/{survey_id}/questions` too.
+	// All operations under `questions` are also available under
+	// `/api/v2/surveys/{survey_id}/questions`.
 	//
 	// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions (the `ListAnswers` operationId).
 	ListAnswers(ctx context.Context, surveyID SurveyID, params *ListAnswersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetCurrentQuestion The current question
+	// GetCurrentQuestion Get the current question
 	//
-	// 409 when the survey is completed.
+	// Returns 409 if the survey is completed.
 	//
 	// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions/current (the `GetCurrentQuestion` operationId).
 	GetCurrentQuestion(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// AnswerCurrentQuestionWithBody Answer the current question
 	//
-	// `answer` is `null` only where the question is not required. Of two answers that race one is
-	// kept; the other is 409 and `detail` names the current index. With `?index=` the answer is
-	// taken for that question only: 409 unless it is the current one, or the one before and
-	// answered with the very same, which is then answered as it was the first time.
+	// `answer` may be `null` only if the question is optional. Concurrent
+	// answers conflict: the first one is stored, and the other results in 409
+	// with the current index in `detail`. With `?index=`, the answer applies
+	// only to that question: the call results in 409 unless the question is the
+	// current one, or the previous one with an identical answer, which returns
+	// the same response as before.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -1519,92 +1552,97 @@ type ClientInterface interface {
 
 	// AnswerCurrentQuestion Answer the current question
 	//
-	// `answer` is `null` only where the question is not required. Of two answers that race one is
-	// kept; the other is 409 and `detail` names the current index. With `?index=` the answer is
-	// taken for that question only: 409 unless it is the current one, or the one before and
-	// answered with the very same, which is then answered as it was the first time.
+	// `answer` may be `null` only if the question is optional. Concurrent
+	// answers conflict: the first one is stored, and the other results in 409
+	// with the current index in `detail`. With `?index=`, the answer applies
+	// only to that question: the call results in 409 unless the question is the
+	// current one, or the previous one with an identical answer, which returns
+	// the same response as before.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/mgp/v1/surveys/{survey_id}/questions/current (the `AnswerCurrentQuestion` operationId).
 	AnswerCurrentQuestion(ctx context.Context, surveyID SurveyID, params *AnswerCurrentQuestionParams, body AnswerCurrentQuestionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetQuestion A question that was answered, or the current one
+	// GetQuestion Get an answered question or the current question
 	//
 	// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions/{question_index} (the `GetQuestion` operationId).
 	GetQuestion(ctx context.Context, surveyID SurveyID, questionIndex int, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangeAnswerWithBody Give another answer
+	// ChangeAnswerWithBody Change an answer
 	//
-	// The answers to all following questions are reset. An index that was not answered yet is 404.
+	// Discards the answers to all later questions. Returns 404 if the question
+	// at the index has not been answered.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PUT /api/mgp/v1/surveys/{survey_id}/questions/{question_index} (the `ChangeAnswer` operationId).
 	ChangeAnswerWithBody(ctx context.Context, surveyID SurveyID, questionIndex int, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangeAnswer Give another answer
+	// ChangeAnswer Change an answer
 	//
-	// The answers to all following questions are reset. An index that was not answered yet is 404.
+	// Discards the answers to all later questions. Returns 404 if the question
+	// at the index has not been answered.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PUT /api/mgp/v1/surveys/{survey_id}/questions/{question_index} (the `ChangeAnswer` operationId).
 	ChangeAnswer(ctx context.Context, surveyID SurveyID, questionIndex int, body ChangeAnswerJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetSummary What was asked and answered in a completed survey
+	// GetSummary Get the questions and answers of a completed survey
 	//
-	// 409 until the survey is completed.
+	// Returns 409 until the survey is completed.
 	//
 	// Corresponds with GET /api/mgp/v1/surveys/{survey_id}/summary (the `GetSummary` operationId).
 	GetSummary(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListUsage How often each application called each endpoint on each day
+	// ListUsage List calls per application, endpoint and day
 	//
-	// Days are those of UTC. A count may be a second late, and calls with
-	// `Dev-Mode: true` of applications that may send it are not counted.
+	// Days are in UTC. Counts may be delayed by a second. Calls with `Dev-Mode:
+	// true` are not counted if the application may use it.
 	//
 	// Corresponds with GET /api/mgp/v1/usage (the `ListUsage` operationId).
 	ListUsage(ctx context.Context, params *ListUsageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListUsers Users, in the order in which they were made
+	// ListUsers List users in the order of their creation
 	//
 	// Corresponds with GET /api/mgp/v1/users (the `ListUsers` operationId).
 	ListUsers(ctx context.Context, params *ListUsersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateUserWithBody A new user
+	// CreateUserWithBody Create a user
 	//
-	// A user without `email` and `phone` cannot sign in by code. Each belongs to one user
-	// only: 409 when it is another's.
+	// A user without `email` and `phone` cannot sign in with a code. Both must
+	// be unique: 409 if another user has the same address or number.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/mgp/v1/users (the `CreateUser` operationId).
 	CreateUserWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// CreateUser A new user
+	// CreateUser Create a user
 	//
-	// A user without `email` and `phone` cannot sign in by code. Each belongs to one user
-	// only: 409 when it is another's.
+	// A user without `email` and `phone` cannot sign in with a code. Both must
+	// be unique: 409 if another user has the same address or number.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/mgp/v1/users (the `CreateUser` operationId).
 	CreateUser(ctx context.Context, body CreateUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// DeleteUser Erase a user, with all patients and what is kept of them
+	// DeleteUser Delete a user with all patients and their data
 	//
-	// At once and for good; the audit keeps ids only.
+	// The deletion is immediate and irreversible; the audit log retains ids
+	// only.
 	//
 	// Corresponds with DELETE /api/mgp/v1/users/{user_id} (the `DeleteUser` operationId).
 	DeleteUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// GetUser A user
+	// GetUser Get a user
 	//
 	// Corresponds with GET /api/mgp/v1/users/{user_id} (the `GetUser` operationId).
 	GetUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangeUserWithBody Change a user
+	// ChangeUserWithBody Update a user
 	//
 	// Omitted fields stay unchanged.
 	//
@@ -1613,7 +1651,7 @@ type ClientInterface interface {
 	// Corresponds with PATCH /api/mgp/v1/users/{user_id} (the `ChangeUser` operationId).
 	ChangeUserWithBody(ctx context.Context, userID UserID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ChangeUser Change a user
+	// ChangeUser Update a user
 	//
 	// Omitted fields stay unchanged.
 	//
@@ -1622,13 +1660,13 @@ type ClientInterface interface {
 	// Corresponds with PATCH /api/mgp/v1/users/{user_id} (the `ChangeUser` operationId).
 	ChangeUser(ctx context.Context, userID UserID, body ChangeUserJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ExportUser All that is kept of a user, to be handed to that person
+	// ExportUser Export all data stored about a user
 	//
 	// Corresponds with GET /api/mgp/v1/users/{user_id}/export (the `ExportUser` operationId).
 	ExportUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
-// ListAudit Who did what, the latest first
+// ListAudit List audit records, newest first
 //
 // Corresponds with GET /api/mgp/v1/audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1643,7 +1681,7 @@ func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEdit
 	return c.Client.Do(req)
 }
 
-// ListWebhooks All webhook configurations, in the order in which they were made
+// ListWebhooks List all webhook configurations in the order of their creation
 //
 // Corresponds with GET /api/mgp/v1/config/webhook (the `ListWebhooks` operationId).
 func (c *Client) ListWebhooks(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1658,10 +1696,11 @@ func (c *Client) ListWebhooks(ctx context.Context, reqEditors ...RequestEditorFn
 	return c.Client.Do(req)
 }
 
-// CreateWebhookWithBody A new webhook configuration
+// CreateWebhookWithBody Create a webhook configuration
 //
-// The answer holds `authorization_token` and `signing_secret`; others do not. An instance
-// has at most 50 configurations; one more is 409.
+// Only this response contains both `authorization_token` and
+// `signing_secret`. An instance has at most 50 configurations; creating more
+// results in 409.
 //
 // Takes any type of body and a specified content type.
 //
@@ -1678,10 +1717,11 @@ func (c *Client) CreateWebhookWithBody(ctx context.Context, contentType string, 
 	return c.Client.Do(req)
 }
 
-// CreateWebhook A new webhook configuration
+// CreateWebhook Create a webhook configuration
 //
-// The answer holds `authorization_token` and `signing_secret`; others do not. An instance
-// has at most 50 configurations; one more is 409.
+// Only this response contains both `authorization_token` and
+// `signing_secret`. An instance has at most 50 configurations; creating more
+// results in 409.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -1698,9 +1738,9 @@ func (c *Client) CreateWebhook(ctx context.Context, body CreateWebhookJSONReques
 	return c.Client.Do(req)
 }
 
-// DeleteWebhook Remove a webhook configuration
+// DeleteWebhook Delete a webhook configuration
 //
-// What was not delivered yet is not delivered any more.
+// Pending deliveries are discarded.
 //
 // Corresponds with DELETE /api/mgp/v1/config/webhook/{webhook_id} (the `DeleteWebhook` operationId).
 func (c *Client) DeleteWebhook(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1715,7 +1755,7 @@ func (c *Client) DeleteWebhook(ctx context.Context, webhookID WebhookID, reqEdit
 	return c.Client.Do(req)
 }
 
-// GetWebhook A webhook configuration
+// GetWebhook Get a webhook configuration
 //
 // Corresponds with GET /api/mgp/v1/config/webhook/{webhook_id} (the `GetWebhook` operationId).
 func (c *Client) GetWebhook(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1730,10 +1770,11 @@ func (c *Client) GetWebhook(ctx context.Context, webhookID WebhookID, reqEditors
 	return c.Client.Do(req)
 }
 
-// ChangeWebhookWithBody Change a webhook configuration
+// ChangeWebhookWithBody Update a webhook configuration
 //
-// Omitted fields stay unchanged. A changed `url` makes a disabled configuration active again. The
-// answer holds `authorization_token` when the change had one.
+// Omitted fields stay unchanged. Changing `url` reactivates a disabled
+// configuration. The response contains `authorization_token` if the request
+// does.
 //
 // Takes any type of body and a specified content type.
 //
@@ -1750,10 +1791,11 @@ func (c *Client) ChangeWebhookWithBody(ctx context.Context, webhookID WebhookID,
 	return c.Client.Do(req)
 }
 
-// ChangeWebhook Change a webhook configuration
+// ChangeWebhook Update a webhook configuration
 //
-// Omitted fields stay unchanged. A changed `url` makes a disabled configuration active again. The
-// answer holds `authorization_token` when the change had one.
+// Omitted fields stay unchanged. Changing `url` reactivates a disabled
+// configuration. The response contains `authorization_token` if the request
+// does.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -1770,7 +1812,7 @@ func (c *Client) ChangeWebhook(ctx context.Context, webhookID WebhookID, body Ch
 	return c.Client.Do(req)
 }
 
-// ListDeliveries What was sent to the receiver, the latest first
+// ListDeliveries List delivery attempts, newest first
 //
 // Corresponds with GET /api/mgp/v1/config/webhook/{webhook_id}/deliveries (the `ListDeliveries` operationId).
 func (c *Client) ListDeliveries(ctx context.Context, webhookID WebhookID, params *ListDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1785,10 +1827,10 @@ func (c *Client) ListDeliveries(ctx context.Context, webhookID WebhookID, params
 	return c.Client.Do(req)
 }
 
-// ReplayDelivery Send the event of a delivery again
+// ReplayDelivery Redeliver the event of a delivery
 //
-// With the same `webhook-id`, from a first attempt on. A disabled configuration is sent
-// nothing: 409.
+// The event keeps its `webhook-id`, and attempts start over. Returns 409 if
+// the configuration is disabled.
 //
 // Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/deliveries/{delivery_id}/replay (the `ReplayDelivery` operationId).
 func (c *Client) ReplayDelivery(ctx context.Context, webhookID WebhookID, deliveryID DeliveryID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1803,9 +1845,10 @@ func (c *Client) ReplayDelivery(ctx context.Context, webhookID WebhookID, delive
 	return c.Client.Do(req)
 }
 
-// RotateWebhookSecret A new signing secret
+// RotateWebhookSecret Rotate the signing secret
 //
-// The previous secret signs as well for 24 hours. An older secret no longer signs.
+// The previous secret also signs deliveries for 24 hours. Older secrets no
+// longer sign.
 //
 // Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/rotate_secret (the `RotateWebhookSecret` operationId).
 func (c *Client) RotateWebhookSecret(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1822,8 +1865,8 @@ func (c *Client) RotateWebhookSecret(ctx context.Context, webhookID WebhookID, r
 
 // TestWebhook Send an event of type `ping`
 //
-// It is sent whatever the configuration subscribes to, and shows in its deliveries. A
-// disabled configuration is sent nothing: 409.
+// The event is sent regardless of the subscribed events, and is listed among
+// the deliveries. Returns 409 if the configuration is disabled.
 //
 // Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/test (the `TestWebhook` operationId).
 func (c *Client) TestWebhook(ctx context.Context, webhookID WebhookID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1838,11 +1881,11 @@ func (c *Client) TestWebhook(ctx context.Context, webhookID WebhookID, reqEditor
 	return c.Client.Do(req)
 }
 
-// ListInterviewFeedback What patients meant to do before and after their interviews
+// ListInterviewFeedback List the intentions of patients before and after their interviews
 //
-// What `POST /v3/interviews/feedback` was sent, at most once for each
-// interview: a later one replaces an earlier one and takes its place. The
-// interviews are in the order in which each was first reported.
+// Returns the feedback sent to `POST /v3/interviews/feedback`, at most one
+// record per interview: newer feedback replaces older feedback and keeps its
+// position. Interviews are listed in the order of their first feedback.
 //
 // Corresponds with GET /api/mgp/v1/interviews/feedback (the `ListInterviewFeedback` operationId).
 func (c *Client) ListInterviewFeedback(ctx context.Context, params *ListInterviewFeedbackParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1857,11 +1900,12 @@ func (c *Client) ListInterviewFeedback(ctx context.Context, params *ListIntervie
 	return c.Client.Do(req)
 }
 
-// ListKnowledge What can be chosen in answer to a question
+// ListKnowledge Search the values available as answers
 //
-// Without `query` in order of their names, with it the best match first: by the
-// beginnings of words, any word of a name, or one that is nearly so; drugs by their
-// brands too. Answers under `/api/v2/knowledge/{list}` too.
+// Without `query`, the items are sorted by name. With `query`, the best
+// match comes first: a match is the beginning of a word, any word of a name,
+// or a similar word; drugs also match by brand name. Also available under
+// `/api/v2/knowledge/{list}`.
 //
 // Corresponds with GET /api/mgp/v1/knowledge/{list} (the `ListKnowledge` operationId).
 func (c *Client) ListKnowledge(ctx context.Context, list string, params *ListKnowledgeParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1876,9 +1920,9 @@ func (c *Client) ListKnowledge(ctx context.Context, list string, params *ListKno
 	return c.Client.Do(req)
 }
 
-// ListPatients Patients, in the order in which they were made
+// ListPatients List patients in the order of their creation
 //
-// With the token of an end user only those of that user.
+// With an end user's token, returns only the patients of this user.
 //
 // Corresponds with GET /api/mgp/v1/patients (the `ListPatients` operationId).
 func (c *Client) ListPatients(ctx context.Context, params *ListPatientsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1893,10 +1937,10 @@ func (c *Client) ListPatients(ctx context.Context, params *ListPatientsParams, r
 	return c.Client.Do(req)
 }
 
-// CreatePatientWithBody A new patient of a user
+// CreatePatientWithBody Create a patient of a user
 //
-// `sex`, `birth_date` and `age` may be omitted; a survey asks for what is missing. A
-// `user_id` that does not exist is 422.
+// `sex`, `birth_date` and `age` are optional; a survey asks for missing
+// values. Returns 422 if the `user_id` does not exist.
 //
 // Takes any type of body and a specified content type.
 //
@@ -1913,10 +1957,10 @@ func (c *Client) CreatePatientWithBody(ctx context.Context, contentType string, 
 	return c.Client.Do(req)
 }
 
-// CreatePatient A new patient of a user
+// CreatePatient Create a patient of a user
 //
-// `sex`, `birth_date` and `age` may be omitted; a survey asks for what is missing. A
-// `user_id` that does not exist is 422.
+// `sex`, `birth_date` and `age` are optional; a survey asks for missing
+// values. Returns 422 if the `user_id` does not exist.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -1933,7 +1977,7 @@ func (c *Client) CreatePatient(ctx context.Context, body CreatePatientJSONReques
 	return c.Client.Do(req)
 }
 
-// DeletePatient Erase a patient, with what is kept of it
+// DeletePatient Delete a patient with all data
 //
 // Corresponds with DELETE /api/mgp/v1/patients/{patient_id} (the `DeletePatient` operationId).
 func (c *Client) DeletePatient(ctx context.Context, patientID PatientID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1948,7 +1992,7 @@ func (c *Client) DeletePatient(ctx context.Context, patientID PatientID, reqEdit
 	return c.Client.Do(req)
 }
 
-// GetPatient A patient
+// GetPatient Get a patient
 //
 // Corresponds with GET /api/mgp/v1/patients/{patient_id} (the `GetPatient` operationId).
 func (c *Client) GetPatient(ctx context.Context, patientID PatientID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1963,10 +2007,10 @@ func (c *Client) GetPatient(ctx context.Context, patientID PatientID, reqEditors
 	return c.Client.Do(req)
 }
 
-// ChangePatientWithBody Change a patient
+// ChangePatientWithBody Update a patient
 //
-// Omitted fields stay unchanged. A patient stays with its user: the same `user_id` is ignored,
-// another is 422.
+// Omitted fields stay unchanged. A patient cannot be moved to another user:
+// the current `user_id` is ignored, and any other results in 422.
 //
 // Takes any type of body and a specified content type.
 //
@@ -1983,10 +2027,10 @@ func (c *Client) ChangePatientWithBody(ctx context.Context, patientID PatientID,
 	return c.Client.Do(req)
 }
 
-// ChangePatient Change a patient
+// ChangePatient Update a patient
 //
-// Omitted fields stay unchanged. A patient stays with its user: the same `user_id` is ignored,
-// another is 422.
+// Omitted fields stay unchanged. A patient cannot be moved to another user:
+// the current `user_id` is ignored, and any other results in 422.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2003,9 +2047,10 @@ func (c *Client) ChangePatient(ctx context.Context, patientID PatientID, body Ch
 	return c.Client.Do(req)
 }
 
-// ListSurveys Surveys, in the order in which they were made
+// ListSurveys List surveys in the order of their creation
 //
-// With the token of an end user only those of that user's patients.
+// With an end user's token, returns only the surveys of this user's
+// patients.
 //
 // Corresponds with GET /api/mgp/v1/surveys (the `ListSurveys` operationId).
 func (c *Client) ListSurveys(ctx context.Context, params *ListSurveysParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2020,13 +2065,16 @@ func (c *Client) ListSurveys(ctx context.Context, params *ListSurveysParams, req
 	return c.Client.Do(req)
 }
 
-// CreateSurveyWithBody A new survey of a patient
+// CreateSurveyWithBody Create a survey of a patient
 //
-// `type` and `patient_id` are required. `sections` have a default for each type; what is in
-// force is answered. `language` chooses the model and the words; without it `Accept-Language`
-// does. Where prefilling is on for the instance, `evidence` is what is known already, with the
-// source `initial`: symptoms stand for their parents. A follow-up without evidence asks again
-// for what the patient's latest completed survey came to know.
+// `type` and `patient_id` are required. `sections` defaults to the sections
+// of the type; the response contains the effective sections. `language`
+// selects the model and the texts; it defaults to the best match for
+// `Accept-Language`. If prefilling is enabled for the instance, `evidence`
+// contains already known evidence with the source `initial`; detailed
+// symptoms are replaced with their root symptoms. A follow-up without
+// evidence asks again about the findings of the patient's latest completed
+// survey.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2043,13 +2091,16 @@ func (c *Client) CreateSurveyWithBody(ctx context.Context, params *CreateSurveyP
 	return c.Client.Do(req)
 }
 
-// CreateSurvey A new survey of a patient
+// CreateSurvey Create a survey of a patient
 //
-// `type` and `patient_id` are required. `sections` have a default for each type; what is in
-// force is answered. `language` chooses the model and the words; without it `Accept-Language`
-// does. Where prefilling is on for the instance, `evidence` is what is known already, with the
-// source `initial`: symptoms stand for their parents. A follow-up without evidence asks again
-// for what the patient's latest completed survey came to know.
+// `type` and `patient_id` are required. `sections` defaults to the sections
+// of the type; the response contains the effective sections. `language`
+// selects the model and the texts; it defaults to the best match for
+// `Accept-Language`. If prefilling is enabled for the instance, `evidence`
+// contains already known evidence with the source `initial`; detailed
+// symptoms are replaced with their root symptoms. A follow-up without
+// evidence asks again about the findings of the patient's latest completed
+// survey.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2066,7 +2117,7 @@ func (c *Client) CreateSurvey(ctx context.Context, params *CreateSurveyParams, b
 	return c.Client.Do(req)
 }
 
-// DeleteSurvey Erase a survey, with what is kept of it
+// DeleteSurvey Delete a survey with all data
 //
 // Corresponds with DELETE /api/mgp/v1/surveys/{survey_id} (the `DeleteSurvey` operationId).
 func (c *Client) DeleteSurvey(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2081,7 +2132,7 @@ func (c *Client) DeleteSurvey(ctx context.Context, surveyID SurveyID, reqEditors
 	return c.Client.Do(req)
 }
 
-// GetSurvey A survey
+// GetSurvey Get a survey
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id} (the `GetSurvey` operationId).
 func (c *Client) GetSurvey(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2096,11 +2147,13 @@ func (c *Client) GetSurvey(ctx context.Context, surveyID SurveyID, reqEditors ..
 	return c.Client.Do(req)
 }
 
-// ChangeSurveyWithBody Change a survey
+// ChangeSurveyWithBody Update a survey
 //
-// Omitted fields stay unchanged. Once answers exist only `expiration_date`, `notification_date` and
-// what is kept as it came may change, anything else is 409. The same `patient_id` is ignored,
-// another is 422: make a new survey.
+// Omitted fields stay unchanged. After the first answer, only
+// `expiration_date`, `notification_date`, `visit_date`, `visit_reason` and
+// `specialist` can be changed; other changes result in 409. The current
+// `patient_id` is ignored, and any other results in 422: create a new survey
+// instead.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2117,11 +2170,13 @@ func (c *Client) ChangeSurveyWithBody(ctx context.Context, surveyID SurveyID, co
 	return c.Client.Do(req)
 }
 
-// ChangeSurvey Change a survey
+// ChangeSurvey Update a survey
 //
-// Omitted fields stay unchanged. Once answers exist only `expiration_date`, `notification_date` and
-// what is kept as it came may change, anything else is 409. The same `patient_id` is ignored,
-// another is 422: make a new survey.
+// Omitted fields stay unchanged. After the first answer, only
+// `expiration_date`, `notification_date`, `visit_date`, `visit_reason` and
+// `specialist` can be changed; other changes result in 409. The current
+// `patient_id` is ignored, and any other results in 422: create a new survey
+// instead.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2138,11 +2193,11 @@ func (c *Client) ChangeSurvey(ctx context.Context, surveyID SurveyID, body Chang
 	return c.Client.Do(req)
 }
 
-// GetAssessment What the evidence of a completed survey says
+// GetAssessment Get the assessment of a completed survey
 //
-// Computed once, when the survey was completed. 409 until then, and for a survey without
-// `dynamic` and `symptoms`. An end user sees it where the tenant lets patients see results, else
-// it is 404.
+// The assessment is computed once, when the survey is completed. Returns 409
+// before that, and for surveys with neither the `dynamic` nor the `symptoms`
+// section. End users get 404 unless the tenant shows results to patients.
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment (the `GetAssessment` operationId).
 func (c *Client) GetAssessment(ctx context.Context, surveyID SurveyID, params *GetAssessmentParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2157,12 +2212,13 @@ func (c *Client) GetAssessment(ctx context.Context, surveyID SurveyID, params *G
 	return c.Client.Do(req)
 }
 
-// GetFhir A completed survey in FHIR R4
+// GetFhir Get a completed survey in FHIR R4
 //
-// A Bundle of a QuestionnaireResponse and, where the survey was assessed, a
-// RiskAssessment with probabilities and ICD-10 codes, and a ServiceRequest for the
-// recommended specialist, if any. 409 until the survey is completed. An end user gets the
-// latter two where the tenant lets patients see results.
+// A Bundle with a QuestionnaireResponse and, if the survey has an
+// assessment, a RiskAssessment with probabilities and ICD-10 codes and a
+// ServiceRequest for the recommended specialist, if any. Returns 409 until
+// the survey is completed. End users get the latter two resources only if
+// the tenant shows results to patients.
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id}/fhir (the `GetFhir` operationId).
 func (c *Client) GetFhir(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2177,10 +2233,10 @@ func (c *Client) GetFhir(ctx context.Context, surveyID SurveyID, reqEditors ...R
 	return c.Client.Do(req)
 }
 
-// GetMagicLink A link that signs the user in at the survey
+// GetMagicLink Create a magic link that signs the user in to the survey
 //
-// The link is good until the survey expires and for two weeks at most, as often as it is used.
-// An end user gets none.
+// The link can be used repeatedly until the survey expires, but for at most
+// two weeks. End users cannot create magic links.
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id}/magic_link (the `GetMagicLink` operationId).
 func (c *Client) GetMagicLink(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2195,9 +2251,10 @@ func (c *Client) GetMagicLink(ctx context.Context, surveyID SurveyID, reqEditors
 	return c.Client.Do(req)
 }
 
-// ListAnswers The answered questions, in order
+// ListAnswers List the answered questions in order
 //
-// All that stands under `questions` answers under `/api/v2/surveys/{survey_id}/questions` too.
+// All operations under `questions` are also available under
+// `/api/v2/surveys/{survey_id}/questions`.
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions (the `ListAnswers` operationId).
 func (c *Client) ListAnswers(ctx context.Context, surveyID SurveyID, params *ListAnswersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2212,9 +2269,9 @@ func (c *Client) ListAnswers(ctx context.Context, surveyID SurveyID, params *Lis
 	return c.Client.Do(req)
 }
 
-// GetCurrentQuestion The current question
+// GetCurrentQuestion Get the current question
 //
-// 409 when the survey is completed.
+// Returns 409 if the survey is completed.
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions/current (the `GetCurrentQuestion` operationId).
 func (c *Client) GetCurrentQuestion(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2231,10 +2288,12 @@ func (c *Client) GetCurrentQuestion(ctx context.Context, surveyID SurveyID, reqE
 
 // AnswerCurrentQuestionWithBody Answer the current question
 //
-// `answer` is `null` only where the question is not required. Of two answers that race one is
-// kept; the other is 409 and `detail` names the current index. With `?index=` the answer is
-// taken for that question only: 409 unless it is the current one, or the one before and
-// answered with the very same, which is then answered as it was the first time.
+// `answer` may be `null` only if the question is optional. Concurrent
+// answers conflict: the first one is stored, and the other results in 409
+// with the current index in `detail`. With `?index=`, the answer applies
+// only to that question: the call results in 409 unless the question is the
+// current one, or the previous one with an identical answer, which returns
+// the same response as before.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2253,10 +2312,12 @@ func (c *Client) AnswerCurrentQuestionWithBody(ctx context.Context, surveyID Sur
 
 // AnswerCurrentQuestion Answer the current question
 //
-// `answer` is `null` only where the question is not required. Of two answers that race one is
-// kept; the other is 409 and `detail` names the current index. With `?index=` the answer is
-// taken for that question only: 409 unless it is the current one, or the one before and
-// answered with the very same, which is then answered as it was the first time.
+// `answer` may be `null` only if the question is optional. Concurrent
+// answers conflict: the first one is stored, and the other results in 409
+// with the current index in `detail`. With `?index=`, the answer applies
+// only to that question: the call results in 409 unless the question is the
+// current one, or the previous one with an identical answer, which returns
+// the same response as before.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2273,7 +2334,7 @@ func (c *Client) AnswerCurrentQuestion(ctx context.Context, surveyID SurveyID, p
 	return c.Client.Do(req)
 }
 
-// GetQuestion A question that was answered, or the current one
+// GetQuestion Get an answered question or the current question
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions/{question_index} (the `GetQuestion` operationId).
 func (c *Client) GetQuestion(ctx context.Context, surveyID SurveyID, questionIndex int, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2288,9 +2349,10 @@ func (c *Client) GetQuestion(ctx context.Context, surveyID SurveyID, questionInd
 	return c.Client.Do(req)
 }
 
-// ChangeAnswerWithBody Give another answer
+// ChangeAnswerWithBody Change an answer
 //
-// The answers to all following questions are reset. An index that was not answered yet is 404.
+// Discards the answers to all later questions. Returns 404 if the question
+// at the index has not been answered.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2307,9 +2369,10 @@ func (c *Client) ChangeAnswerWithBody(ctx context.Context, surveyID SurveyID, qu
 	return c.Client.Do(req)
 }
 
-// ChangeAnswer Give another answer
+// ChangeAnswer Change an answer
 //
-// The answers to all following questions are reset. An index that was not answered yet is 404.
+// Discards the answers to all later questions. Returns 404 if the question
+// at the index has not been answered.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2326,9 +2389,9 @@ func (c *Client) ChangeAnswer(ctx context.Context, surveyID SurveyID, questionIn
 	return c.Client.Do(req)
 }
 
-// GetSummary What was asked and answered in a completed survey
+// GetSummary Get the questions and answers of a completed survey
 //
-// 409 until the survey is completed.
+// Returns 409 until the survey is completed.
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id}/summary (the `GetSummary` operationId).
 func (c *Client) GetSummary(ctx context.Context, surveyID SurveyID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2343,10 +2406,10 @@ func (c *Client) GetSummary(ctx context.Context, surveyID SurveyID, reqEditors .
 	return c.Client.Do(req)
 }
 
-// ListUsage How often each application called each endpoint on each day
+// ListUsage List calls per application, endpoint and day
 //
-// Days are those of UTC. A count may be a second late, and calls with
-// `Dev-Mode: true` of applications that may send it are not counted.
+// Days are in UTC. Counts may be delayed by a second. Calls with `Dev-Mode:
+// true` are not counted if the application may use it.
 //
 // Corresponds with GET /api/mgp/v1/usage (the `ListUsage` operationId).
 func (c *Client) ListUsage(ctx context.Context, params *ListUsageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2361,7 +2424,7 @@ func (c *Client) ListUsage(ctx context.Context, params *ListUsageParams, reqEdit
 	return c.Client.Do(req)
 }
 
-// ListUsers Users, in the order in which they were made
+// ListUsers List users in the order of their creation
 //
 // Corresponds with GET /api/mgp/v1/users (the `ListUsers` operationId).
 func (c *Client) ListUsers(ctx context.Context, params *ListUsersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2376,10 +2439,10 @@ func (c *Client) ListUsers(ctx context.Context, params *ListUsersParams, reqEdit
 	return c.Client.Do(req)
 }
 
-// CreateUserWithBody A new user
+// CreateUserWithBody Create a user
 //
-// A user without `email` and `phone` cannot sign in by code. Each belongs to one user
-// only: 409 when it is another's.
+// A user without `email` and `phone` cannot sign in with a code. Both must
+// be unique: 409 if another user has the same address or number.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2396,10 +2459,10 @@ func (c *Client) CreateUserWithBody(ctx context.Context, contentType string, bod
 	return c.Client.Do(req)
 }
 
-// CreateUser A new user
+// CreateUser Create a user
 //
-// A user without `email` and `phone` cannot sign in by code. Each belongs to one user
-// only: 409 when it is another's.
+// A user without `email` and `phone` cannot sign in with a code. Both must
+// be unique: 409 if another user has the same address or number.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2416,9 +2479,10 @@ func (c *Client) CreateUser(ctx context.Context, body CreateUserJSONRequestBody,
 	return c.Client.Do(req)
 }
 
-// DeleteUser Erase a user, with all patients and what is kept of them
+// DeleteUser Delete a user with all patients and their data
 //
-// At once and for good; the audit keeps ids only.
+// The deletion is immediate and irreversible; the audit log retains ids
+// only.
 //
 // Corresponds with DELETE /api/mgp/v1/users/{user_id} (the `DeleteUser` operationId).
 func (c *Client) DeleteUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2433,7 +2497,7 @@ func (c *Client) DeleteUser(ctx context.Context, userID UserID, reqEditors ...Re
 	return c.Client.Do(req)
 }
 
-// GetUser A user
+// GetUser Get a user
 //
 // Corresponds with GET /api/mgp/v1/users/{user_id} (the `GetUser` operationId).
 func (c *Client) GetUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -2448,7 +2512,7 @@ func (c *Client) GetUser(ctx context.Context, userID UserID, reqEditors ...Reque
 	return c.Client.Do(req)
 }
 
-// ChangeUserWithBody Change a user
+// ChangeUserWithBody Update a user
 //
 // Omitted fields stay unchanged.
 //
@@ -2467,7 +2531,7 @@ func (c *Client) ChangeUserWithBody(ctx context.Context, userID UserID, contentT
 	return c.Client.Do(req)
 }
 
-// ChangeUser Change a user
+// ChangeUser Update a user
 //
 // Omitted fields stay unchanged.
 //
@@ -2486,7 +2550,7 @@ func (c *Client) ChangeUser(ctx context.Context, userID UserID, body ChangeUserJ
 	return c.Client.Do(req)
 }
 
-// ExportUser All that is kept of a user, to be handed to that person
+// ExportUser Export all data stored about a user
 //
 // Corresponds with GET /api/mgp/v1/users/{user_id}/export (the `ExportUser` operationId).
 func (c *Client) ExportUser(ctx context.Context, userID UserID, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -4554,7 +4618,7 @@ type API struct {
 // that is not a success.
 func NewAPI(client *Client) *API { return &API{client} }
 
-// ListAudit Who did what, the latest first
+// ListAudit List audit records, newest first
 //
 // Corresponds with GET /api/mgp/v1/audit (the `ListAudit` operationId).
 func (a *API) ListAudit(ctx context.Context, params *ListAuditParams, editors ...RequestEditorFn) (AuditPage, error) {
@@ -4562,7 +4626,7 @@ func (a *API) ListAudit(ctx context.Context, params *ListAuditParams, editors ..
 	return read[AuditPage]("GET /api/mgp/v1/audit", response, err)
 }
 
-// ListWebhooks All webhook configurations, in the order in which they were made
+// ListWebhooks List all webhook configurations in the order of their creation
 //
 // Corresponds with GET /api/mgp/v1/config/webhook (the `ListWebhooks` operationId).
 func (a *API) ListWebhooks(ctx context.Context, editors ...RequestEditorFn) ([]Webhook, error) {
@@ -4570,10 +4634,11 @@ func (a *API) ListWebhooks(ctx context.Context, editors ...RequestEditorFn) ([]W
 	return read[[]Webhook]("GET /api/mgp/v1/config/webhook", response, err)
 }
 
-// CreateWebhook A new webhook configuration
+// CreateWebhook Create a webhook configuration
 //
-// The answer holds `authorization_token` and `signing_secret`; others do not. An instance
-// has at most 50 configurations; one more is 409.
+// Only this response contains both `authorization_token` and
+// `signing_secret`. An instance has at most 50 configurations; creating more
+// results in 409.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4583,9 +4648,9 @@ func (a *API) CreateWebhook(ctx context.Context, body NewWebhook, editors ...Req
 	return read[WebhookWithSecrets]("POST /api/mgp/v1/config/webhook", response, err)
 }
 
-// DeleteWebhook Remove a webhook configuration
+// DeleteWebhook Delete a webhook configuration
 //
-// What was not delivered yet is not delivered any more.
+// Pending deliveries are discarded.
 //
 // Corresponds with DELETE /api/mgp/v1/config/webhook/{webhook_id} (the `DeleteWebhook` operationId).
 func (a *API) DeleteWebhook(ctx context.Context, webhookID WebhookID, editors ...RequestEditorFn) (Webhook, error) {
@@ -4593,7 +4658,7 @@ func (a *API) DeleteWebhook(ctx context.Context, webhookID WebhookID, editors ..
 	return read[Webhook]("DELETE /api/mgp/v1/config/webhook/{webhook_id}", response, err)
 }
 
-// GetWebhook A webhook configuration
+// GetWebhook Get a webhook configuration
 //
 // Corresponds with GET /api/mgp/v1/config/webhook/{webhook_id} (the `GetWebhook` operationId).
 func (a *API) GetWebhook(ctx context.Context, webhookID WebhookID, editors ...RequestEditorFn) (Webhook, error) {
@@ -4601,10 +4666,11 @@ func (a *API) GetWebhook(ctx context.Context, webhookID WebhookID, editors ...Re
 	return read[Webhook]("GET /api/mgp/v1/config/webhook/{webhook_id}", response, err)
 }
 
-// ChangeWebhook Change a webhook configuration
+// ChangeWebhook Update a webhook configuration
 //
-// Omitted fields stay unchanged. A changed `url` makes a disabled configuration active again. The
-// answer holds `authorization_token` when the change had one.
+// Omitted fields stay unchanged. Changing `url` reactivates a disabled
+// configuration. The response contains `authorization_token` if the request
+// does.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4614,7 +4680,7 @@ func (a *API) ChangeWebhook(ctx context.Context, webhookID WebhookID, body Webho
 	return read[WebhookWithToken]("PATCH /api/mgp/v1/config/webhook/{webhook_id}", response, err)
 }
 
-// ListDeliveries What was sent to the receiver, the latest first
+// ListDeliveries List delivery attempts, newest first
 //
 // Corresponds with GET /api/mgp/v1/config/webhook/{webhook_id}/deliveries (the `ListDeliveries` operationId).
 func (a *API) ListDeliveries(ctx context.Context, webhookID WebhookID, params *ListDeliveriesParams, editors ...RequestEditorFn) (DeliveryPage, error) {
@@ -4622,10 +4688,10 @@ func (a *API) ListDeliveries(ctx context.Context, webhookID WebhookID, params *L
 	return read[DeliveryPage]("GET /api/mgp/v1/config/webhook/{webhook_id}/deliveries", response, err)
 }
 
-// ReplayDelivery Send the event of a delivery again
+// ReplayDelivery Redeliver the event of a delivery
 //
-// With the same `webhook-id`, from a first attempt on. A disabled configuration is sent
-// nothing: 409.
+// The event keeps its `webhook-id`, and attempts start over. Returns 409 if
+// the configuration is disabled.
 //
 // Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/deliveries/{delivery_id}/replay (the `ReplayDelivery` operationId).
 func (a *API) ReplayDelivery(ctx context.Context, webhookID WebhookID, deliveryID DeliveryID, editors ...RequestEditorFn) error {
@@ -4633,9 +4699,10 @@ func (a *API) ReplayDelivery(ctx context.Context, webhookID WebhookID, deliveryI
 	return finish("POST /api/mgp/v1/config/webhook/{webhook_id}/deliveries/{delivery_id}/replay", response, err)
 }
 
-// RotateWebhookSecret A new signing secret
+// RotateWebhookSecret Rotate the signing secret
 //
-// The previous secret signs as well for 24 hours. An older secret no longer signs.
+// The previous secret also signs deliveries for 24 hours. Older secrets no
+// longer sign.
 //
 // Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/rotate_secret (the `RotateWebhookSecret` operationId).
 func (a *API) RotateWebhookSecret(ctx context.Context, webhookID WebhookID, editors ...RequestEditorFn) (WebhookWithSigningSecret, error) {
@@ -4645,8 +4712,8 @@ func (a *API) RotateWebhookSecret(ctx context.Context, webhookID WebhookID, edit
 
 // TestWebhook Send an event of type `ping`
 //
-// It is sent whatever the configuration subscribes to, and shows in its deliveries. A
-// disabled configuration is sent nothing: 409.
+// The event is sent regardless of the subscribed events, and is listed among
+// the deliveries. Returns 409 if the configuration is disabled.
 //
 // Corresponds with POST /api/mgp/v1/config/webhook/{webhook_id}/test (the `TestWebhook` operationId).
 func (a *API) TestWebhook(ctx context.Context, webhookID WebhookID, editors ...RequestEditorFn) error {
@@ -4654,11 +4721,11 @@ func (a *API) TestWebhook(ctx context.Context, webhookID WebhookID, editors ...R
 	return finish("POST /api/mgp/v1/config/webhook/{webhook_id}/test", response, err)
 }
 
-// ListInterviewFeedback What patients meant to do before and after their interviews
+// ListInterviewFeedback List the intentions of patients before and after their interviews
 //
-// What `POST /v3/interviews/feedback` was sent, at most once for each
-// interview: a later one replaces an earlier one and takes its place. The
-// interviews are in the order in which each was first reported.
+// Returns the feedback sent to `POST /v3/interviews/feedback`, at most one
+// record per interview: newer feedback replaces older feedback and keeps its
+// position. Interviews are listed in the order of their first feedback.
 //
 // Corresponds with GET /api/mgp/v1/interviews/feedback (the `ListInterviewFeedback` operationId).
 func (a *API) ListInterviewFeedback(ctx context.Context, params *ListInterviewFeedbackParams, editors ...RequestEditorFn) (InterviewFeedbackPage, error) {
@@ -4666,11 +4733,12 @@ func (a *API) ListInterviewFeedback(ctx context.Context, params *ListInterviewFe
 	return read[InterviewFeedbackPage]("GET /api/mgp/v1/interviews/feedback", response, err)
 }
 
-// ListKnowledge What can be chosen in answer to a question
+// ListKnowledge Search the values available as answers
 //
-// Without `query` in order of their names, with it the best match first: by the
-// beginnings of words, any word of a name, or one that is nearly so; drugs by their
-// brands too. Answers under `/api/v2/knowledge/{list}` too.
+// Without `query`, the items are sorted by name. With `query`, the best
+// match comes first: a match is the beginning of a word, any word of a name,
+// or a similar word; drugs also match by brand name. Also available under
+// `/api/v2/knowledge/{list}`.
 //
 // Corresponds with GET /api/mgp/v1/knowledge/{list} (the `ListKnowledge` operationId).
 func (a *API) ListKnowledge(ctx context.Context, list string, params *ListKnowledgeParams, editors ...RequestEditorFn) (KnowledgePage, error) {
@@ -4678,9 +4746,9 @@ func (a *API) ListKnowledge(ctx context.Context, list string, params *ListKnowle
 	return read[KnowledgePage]("GET /api/mgp/v1/knowledge/{list}", response, err)
 }
 
-// ListPatients Patients, in the order in which they were made
+// ListPatients List patients in the order of their creation
 //
-// With the token of an end user only those of that user.
+// With an end user's token, returns only the patients of this user.
 //
 // Corresponds with GET /api/mgp/v1/patients (the `ListPatients` operationId).
 func (a *API) ListPatients(ctx context.Context, params *ListPatientsParams, editors ...RequestEditorFn) (PatientPage, error) {
@@ -4688,10 +4756,10 @@ func (a *API) ListPatients(ctx context.Context, params *ListPatientsParams, edit
 	return read[PatientPage]("GET /api/mgp/v1/patients", response, err)
 }
 
-// CreatePatient A new patient of a user
+// CreatePatient Create a patient of a user
 //
-// `sex`, `birth_date` and `age` may be omitted; a survey asks for what is missing. A
-// `user_id` that does not exist is 422.
+// `sex`, `birth_date` and `age` are optional; a survey asks for missing
+// values. Returns 422 if the `user_id` does not exist.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4701,7 +4769,7 @@ func (a *API) CreatePatient(ctx context.Context, body NewPatient, editors ...Req
 	return read[Patient]("POST /api/mgp/v1/patients", response, err)
 }
 
-// DeletePatient Erase a patient, with what is kept of it
+// DeletePatient Delete a patient with all data
 //
 // Corresponds with DELETE /api/mgp/v1/patients/{patient_id} (the `DeletePatient` operationId).
 func (a *API) DeletePatient(ctx context.Context, patientID PatientID, editors ...RequestEditorFn) error {
@@ -4709,7 +4777,7 @@ func (a *API) DeletePatient(ctx context.Context, patientID PatientID, editors ..
 	return finish("DELETE /api/mgp/v1/patients/{patient_id}", response, err)
 }
 
-// GetPatient A patient
+// GetPatient Get a patient
 //
 // Corresponds with GET /api/mgp/v1/patients/{patient_id} (the `GetPatient` operationId).
 func (a *API) GetPatient(ctx context.Context, patientID PatientID, editors ...RequestEditorFn) (Patient, error) {
@@ -4717,10 +4785,10 @@ func (a *API) GetPatient(ctx context.Context, patientID PatientID, editors ...Re
 	return read[Patient]("GET /api/mgp/v1/patients/{patient_id}", response, err)
 }
 
-// ChangePatient Change a patient
+// ChangePatient Update a patient
 //
-// Omitted fields stay unchanged. A patient stays with its user: the same `user_id` is ignored,
-// another is 422.
+// Omitted fields stay unchanged. A patient cannot be moved to another user:
+// the current `user_id` is ignored, and any other results in 422.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4730,9 +4798,10 @@ func (a *API) ChangePatient(ctx context.Context, patientID PatientID, body Patie
 	return read[Patient]("PATCH /api/mgp/v1/patients/{patient_id}", response, err)
 }
 
-// ListSurveys Surveys, in the order in which they were made
+// ListSurveys List surveys in the order of their creation
 //
-// With the token of an end user only those of that user's patients.
+// With an end user's token, returns only the surveys of this user's
+// patients.
 //
 // Corresponds with GET /api/mgp/v1/surveys (the `ListSurveys` operationId).
 func (a *API) ListSurveys(ctx context.Context, params *ListSurveysParams, editors ...RequestEditorFn) (SurveyPage, error) {
@@ -4740,13 +4809,16 @@ func (a *API) ListSurveys(ctx context.Context, params *ListSurveysParams, editor
 	return read[SurveyPage]("GET /api/mgp/v1/surveys", response, err)
 }
 
-// CreateSurvey A new survey of a patient
+// CreateSurvey Create a survey of a patient
 //
-// `type` and `patient_id` are required. `sections` have a default for each type; what is in
-// force is answered. `language` chooses the model and the words; without it `Accept-Language`
-// does. Where prefilling is on for the instance, `evidence` is what is known already, with the
-// source `initial`: symptoms stand for their parents. A follow-up without evidence asks again
-// for what the patient's latest completed survey came to know.
+// `type` and `patient_id` are required. `sections` defaults to the sections
+// of the type; the response contains the effective sections. `language`
+// selects the model and the texts; it defaults to the best match for
+// `Accept-Language`. If prefilling is enabled for the instance, `evidence`
+// contains already known evidence with the source `initial`; detailed
+// symptoms are replaced with their root symptoms. A follow-up without
+// evidence asks again about the findings of the patient's latest completed
+// survey.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4756,7 +4828,7 @@ func (a *API) CreateSurvey(ctx context.Context, params *CreateSurveyParams, body
 	return read[Survey]("POST /api/mgp/v1/surveys", response, err)
 }
 
-// DeleteSurvey Erase a survey, with what is kept of it
+// DeleteSurvey Delete a survey with all data
 //
 // Corresponds with DELETE /api/mgp/v1/surveys/{survey_id} (the `DeleteSurvey` operationId).
 func (a *API) DeleteSurvey(ctx context.Context, surveyID SurveyID, editors ...RequestEditorFn) error {
@@ -4764,7 +4836,7 @@ func (a *API) DeleteSurvey(ctx context.Context, surveyID SurveyID, editors ...Re
 	return finish("DELETE /api/mgp/v1/surveys/{survey_id}", response, err)
 }
 
-// GetSurvey A survey
+// GetSurvey Get a survey
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id} (the `GetSurvey` operationId).
 func (a *API) GetSurvey(ctx context.Context, surveyID SurveyID, editors ...RequestEditorFn) (Survey, error) {
@@ -4772,11 +4844,13 @@ func (a *API) GetSurvey(ctx context.Context, surveyID SurveyID, editors ...Reque
 	return read[Survey]("GET /api/mgp/v1/surveys/{survey_id}", response, err)
 }
 
-// ChangeSurvey Change a survey
+// ChangeSurvey Update a survey
 //
-// Omitted fields stay unchanged. Once answers exist only `expiration_date`, `notification_date` and
-// what is kept as it came may change, anything else is 409. The same `patient_id` is ignored,
-// another is 422: make a new survey.
+// Omitted fields stay unchanged. After the first answer, only
+// `expiration_date`, `notification_date`, `visit_date`, `visit_reason` and
+// `specialist` can be changed; other changes result in 409. The current
+// `patient_id` is ignored, and any other results in 422: create a new survey
+// instead.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4786,11 +4860,11 @@ func (a *API) ChangeSurvey(ctx context.Context, surveyID SurveyID, body SurveyCh
 	return read[Survey]("PATCH /api/mgp/v1/surveys/{survey_id}", response, err)
 }
 
-// GetAssessment What the evidence of a completed survey says
+// GetAssessment Get the assessment of a completed survey
 //
-// Computed once, when the survey was completed. 409 until then, and for a survey without
-// `dynamic` and `symptoms`. An end user sees it where the tenant lets patients see results, else
-// it is 404.
+// The assessment is computed once, when the survey is completed. Returns 409
+// before that, and for surveys with neither the `dynamic` nor the `symptoms`
+// section. End users get 404 unless the tenant shows results to patients.
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment (the `GetAssessment` operationId).
 func (a *API) GetAssessment(ctx context.Context, surveyID SurveyID, params *GetAssessmentParams, editors ...RequestEditorFn) (Assessment, error) {
@@ -4798,12 +4872,13 @@ func (a *API) GetAssessment(ctx context.Context, surveyID SurveyID, params *GetA
 	return read[Assessment]("GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment", response, err)
 }
 
-// GetFhir A completed survey in FHIR R4
+// GetFhir Get a completed survey in FHIR R4
 //
-// A Bundle of a QuestionnaireResponse and, where the survey was assessed, a
-// RiskAssessment with probabilities and ICD-10 codes, and a ServiceRequest for the
-// recommended specialist, if any. 409 until the survey is completed. An end user gets the
-// latter two where the tenant lets patients see results.
+// A Bundle with a QuestionnaireResponse and, if the survey has an
+// assessment, a RiskAssessment with probabilities and ICD-10 codes and a
+// ServiceRequest for the recommended specialist, if any. Returns 409 until
+// the survey is completed. End users get the latter two resources only if
+// the tenant shows results to patients.
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id}/fhir (the `GetFhir` operationId).
 func (a *API) GetFhir(ctx context.Context, surveyID SurveyID, editors ...RequestEditorFn) (GetFhir200ApplicationFhirPlusJSONResponseBody, error) {
@@ -4811,10 +4886,10 @@ func (a *API) GetFhir(ctx context.Context, surveyID SurveyID, editors ...Request
 	return read[GetFhir200ApplicationFhirPlusJSONResponseBody]("GET /api/mgp/v1/surveys/{survey_id}/fhir", response, err)
 }
 
-// GetMagicLink A link that signs the user in at the survey
+// GetMagicLink Create a magic link that signs the user in to the survey
 //
-// The link is good until the survey expires and for two weeks at most, as often as it is used.
-// An end user gets none.
+// The link can be used repeatedly until the survey expires, but for at most
+// two weeks. End users cannot create magic links.
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id}/magic_link (the `GetMagicLink` operationId).
 func (a *API) GetMagicLink(ctx context.Context, surveyID SurveyID, editors ...RequestEditorFn) (MagicLink, error) {
@@ -4822,9 +4897,10 @@ func (a *API) GetMagicLink(ctx context.Context, surveyID SurveyID, editors ...Re
 	return read[MagicLink]("GET /api/mgp/v1/surveys/{survey_id}/magic_link", response, err)
 }
 
-// ListAnswers The answered questions, in order
+// ListAnswers List the answered questions in order
 //
-// All that stands under `questions` answers under `/api/v2/surveys/{survey_id}/questions` too.
+// All operations under `questions` are also available under
+// `/api/v2/surveys/{survey_id}/questions`.
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions (the `ListAnswers` operationId).
 func (a *API) ListAnswers(ctx context.Context, surveyID SurveyID, params *ListAnswersParams, editors ...RequestEditorFn) (AnswerPage, error) {
@@ -4832,9 +4908,9 @@ func (a *API) ListAnswers(ctx context.Context, surveyID SurveyID, params *ListAn
 	return read[AnswerPage]("GET /api/mgp/v1/surveys/{survey_id}/questions", response, err)
 }
 
-// GetCurrentQuestion The current question
+// GetCurrentQuestion Get the current question
 //
-// 409 when the survey is completed.
+// Returns 409 if the survey is completed.
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions/current (the `GetCurrentQuestion` operationId).
 func (a *API) GetCurrentQuestion(ctx context.Context, surveyID SurveyID, editors ...RequestEditorFn) (Question, error) {
@@ -4844,10 +4920,12 @@ func (a *API) GetCurrentQuestion(ctx context.Context, surveyID SurveyID, editors
 
 // AnswerCurrentQuestion Answer the current question
 //
-// `answer` is `null` only where the question is not required. Of two answers that race one is
-// kept; the other is 409 and `detail` names the current index. With `?index=` the answer is
-// taken for that question only: 409 unless it is the current one, or the one before and
-// answered with the very same, which is then answered as it was the first time.
+// `answer` may be `null` only if the question is optional. Concurrent
+// answers conflict: the first one is stored, and the other results in 409
+// with the current index in `detail`. With `?index=`, the answer applies
+// only to that question: the call results in 409 unless the question is the
+// current one, or the previous one with an identical answer, which returns
+// the same response as before.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4857,7 +4935,7 @@ func (a *API) AnswerCurrentQuestion(ctx context.Context, surveyID SurveyID, para
 	return readAny[Question]("POST /api/mgp/v1/surveys/{survey_id}/questions/current", response, err)
 }
 
-// GetQuestion A question that was answered, or the current one
+// GetQuestion Get an answered question or the current question
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id}/questions/{question_index} (the `GetQuestion` operationId).
 func (a *API) GetQuestion(ctx context.Context, surveyID SurveyID, questionIndex int, editors ...RequestEditorFn) (Question, error) {
@@ -4865,9 +4943,10 @@ func (a *API) GetQuestion(ctx context.Context, surveyID SurveyID, questionIndex 
 	return read[Question]("GET /api/mgp/v1/surveys/{survey_id}/questions/{question_index}", response, err)
 }
 
-// ChangeAnswer Give another answer
+// ChangeAnswer Change an answer
 //
-// The answers to all following questions are reset. An index that was not answered yet is 404.
+// Discards the answers to all later questions. Returns 404 if the question
+// at the index has not been answered.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4877,9 +4956,9 @@ func (a *API) ChangeAnswer(ctx context.Context, surveyID SurveyID, questionIndex
 	return readAny[Question]("PUT /api/mgp/v1/surveys/{survey_id}/questions/{question_index}", response, err)
 }
 
-// GetSummary What was asked and answered in a completed survey
+// GetSummary Get the questions and answers of a completed survey
 //
-// 409 until the survey is completed.
+// Returns 409 until the survey is completed.
 //
 // Corresponds with GET /api/mgp/v1/surveys/{survey_id}/summary (the `GetSummary` operationId).
 func (a *API) GetSummary(ctx context.Context, surveyID SurveyID, editors ...RequestEditorFn) (SurveySummary, error) {
@@ -4887,10 +4966,10 @@ func (a *API) GetSummary(ctx context.Context, surveyID SurveyID, editors ...Requ
 	return read[SurveySummary]("GET /api/mgp/v1/surveys/{survey_id}/summary", response, err)
 }
 
-// ListUsage How often each application called each endpoint on each day
+// ListUsage List calls per application, endpoint and day
 //
-// Days are those of UTC. A count may be a second late, and calls with
-// `Dev-Mode: true` of applications that may send it are not counted.
+// Days are in UTC. Counts may be delayed by a second. Calls with `Dev-Mode:
+// true` are not counted if the application may use it.
 //
 // Corresponds with GET /api/mgp/v1/usage (the `ListUsage` operationId).
 func (a *API) ListUsage(ctx context.Context, params *ListUsageParams, editors ...RequestEditorFn) ([]UsageCount, error) {
@@ -4898,7 +4977,7 @@ func (a *API) ListUsage(ctx context.Context, params *ListUsageParams, editors ..
 	return read[[]UsageCount]("GET /api/mgp/v1/usage", response, err)
 }
 
-// ListUsers Users, in the order in which they were made
+// ListUsers List users in the order of their creation
 //
 // Corresponds with GET /api/mgp/v1/users (the `ListUsers` operationId).
 func (a *API) ListUsers(ctx context.Context, params *ListUsersParams, editors ...RequestEditorFn) (UserPage, error) {
@@ -4906,10 +4985,10 @@ func (a *API) ListUsers(ctx context.Context, params *ListUsersParams, editors ..
 	return read[UserPage]("GET /api/mgp/v1/users", response, err)
 }
 
-// CreateUser A new user
+// CreateUser Create a user
 //
-// A user without `email` and `phone` cannot sign in by code. Each belongs to one user
-// only: 409 when it is another's.
+// A user without `email` and `phone` cannot sign in with a code. Both must
+// be unique: 409 if another user has the same address or number.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -4919,9 +4998,10 @@ func (a *API) CreateUser(ctx context.Context, body NewUser, editors ...RequestEd
 	return read[User]("POST /api/mgp/v1/users", response, err)
 }
 
-// DeleteUser Erase a user, with all patients and what is kept of them
+// DeleteUser Delete a user with all patients and their data
 //
-// At once and for good; the audit keeps ids only.
+// The deletion is immediate and irreversible; the audit log retains ids
+// only.
 //
 // Corresponds with DELETE /api/mgp/v1/users/{user_id} (the `DeleteUser` operationId).
 func (a *API) DeleteUser(ctx context.Context, userID UserID, editors ...RequestEditorFn) error {
@@ -4929,7 +5009,7 @@ func (a *API) DeleteUser(ctx context.Context, userID UserID, editors ...RequestE
 	return finish("DELETE /api/mgp/v1/users/{user_id}", response, err)
 }
 
-// GetUser A user
+// GetUser Get a user
 //
 // Corresponds with GET /api/mgp/v1/users/{user_id} (the `GetUser` operationId).
 func (a *API) GetUser(ctx context.Context, userID UserID, editors ...RequestEditorFn) (User, error) {
@@ -4937,7 +5017,7 @@ func (a *API) GetUser(ctx context.Context, userID UserID, editors ...RequestEdit
 	return read[User]("GET /api/mgp/v1/users/{user_id}", response, err)
 }
 
-// ChangeUser Change a user
+// ChangeUser Update a user
 //
 // Omitted fields stay unchanged.
 //
@@ -4949,7 +5029,7 @@ func (a *API) ChangeUser(ctx context.Context, userID UserID, body UserChange, ed
 	return read[User]("PATCH /api/mgp/v1/users/{user_id}", response, err)
 }
 
-// ExportUser All that is kept of a user, to be handed to that person
+// ExportUser Export all data stored about a user
 //
 // Corresponds with GET /api/mgp/v1/users/{user_id}/export (the `ExportUser` operationId).
 func (a *API) ExportUser(ctx context.Context, userID UserID, editors ...RequestEditorFn) (UserExport, error) {

@@ -786,28 +786,28 @@ type AgeUnit string
 type Article struct {
 	Sections []ArticleSection `json:"sections"`
 
-	// Title A node of a tree: a text, or something that holds further nodes. Which
-	// it is says `node_type`.
+	// Title A node of a tree: a text, or a container of further nodes, as indicated by
+	// `node_type`.
 	Title ArticleNode `json:"title"`
 }
 
-// ArticleNode A node of a tree: a text, or something that holds further nodes. Which
-// it is says `node_type`.
+// ArticleNode A node of a tree: a text, or a container of further nodes, as indicated by
+// `node_type`.
 type ArticleNode = any
 
 // ArticleSection defines model for ArticleSection.
 type ArticleSection struct {
 	Content []ArticleNode `json:"content"`
 
-	// Name More may be added.
+	// Name Further values may be added.
 	Name SectionName `json:"name"`
 
-	// Title A node of a tree: a text, or something that holds further nodes. Which
-	// it is says `node_type`.
+	// Title A node of a tree: a text, or a container of further nodes, as indicated by
+	// `node_type`.
 	Title ArticleNode `json:"title"`
 }
 
-// BlockNode `heading-1` is the most general heading. A `list-item` stands in lists only.
+// BlockNode `heading-1` is the top-level heading. A `list-item` occurs only in lists.
 type BlockNode struct {
 	Content  []ArticleNode     `json:"content"`
 	NodeType BlockNodeNodeType `json:"node_type"`
@@ -822,14 +822,14 @@ type Category struct {
 	Name string `json:"name"`
 }
 
-// Channel How to see a professional.
+// Channel How to consult a professional.
 type Channel string
 
 // Child defines model for Child.
 type Child struct {
 	ID string `json:"id"`
 
-	// ParentRelation In what way a child symptom refines its parent.
+	// ParentRelation How a child symptom refines its parent.
 	ParentRelation Relation `json:"parent_relation"`
 }
 
@@ -869,31 +869,31 @@ type Condition struct {
 	// Name The professional term.
 	Name string `json:"name"`
 
-	// Prevalence How often the condition is seen.
+	// Prevalence How common the condition is.
 	Prevalence Prevalence `json:"prevalence"`
 
-	// RecommendedChannel How to see a professional.
+	// RecommendedChannel How to consult a professional.
 	RecommendedChannel Channel `json:"recommended_channel"`
 
-	// Severity How bad the condition usually is.
+	// Severity How severe the condition usually is.
 	Severity Severity `json:"severity"`
 
 	// SexFilter The patients that the concept applies to.
 	SexFilter SexFilter `json:"sex_filter"`
 
-	// Specialists Only where `include_specialists` asks for it; the preferred first.
+	// Specialists Only with `include_specialists`; preferred specialists first.
 	Specialists *[]Specialist `json:"specialists,omitempty"`
 
-	// TriageLevel How urgent it is, the most urgent first:
+	// TriageLevel The urgency, highest first:
 	//
-	// - `emergency_ambulance`: call an ambulance now;
-	// - `emergency`: go to an emergency department;
-	// - `consultation_24`: see a doctor within 24 hours;
-	// - `consultation`: may need an appointment;
-	// - `self_care`: may not need medical evaluation.
+	// - `emergency_ambulance`: call an ambulance immediately
+	// - `emergency`: go to an emergency department
+	// - `consultation_24`: see a doctor within 24 hours
+	// - `consultation`: may require an appointment
+	// - `self_care`: may not require medical evaluation
 	//
-	// With `enable_triage_3` there are `emergency`, `consultation` and
-	// `self_care` only.
+	// With `enable_triage_3`, there are only `emergency`, `consultation` and
+	// `self_care`.
 	TriageLevel TriageLevel `json:"triage_level"`
 }
 
@@ -902,7 +902,7 @@ type ConditionDetails struct {
 	// Acuteness The usual course of the condition.
 	Acuteness Acuteness `json:"acuteness"`
 
-	// Category The first of the condition's categories.
+	// Category The first category of the condition.
 	Category *Category `json:"category"`
 
 	// HasPatientEducation Whether `/patient_education` has an article.
@@ -914,22 +914,22 @@ type ConditionDetails struct {
 	// Icd10Code The codes as in the extras of a condition.
 	Icd10Code *string `json:"icd10_code"`
 
-	// Prevalence How often the condition is seen.
+	// Prevalence How common the condition is.
 	Prevalence Prevalence `json:"prevalence"`
 
-	// Severity How bad the condition usually is.
+	// Severity How severe the condition usually is.
 	Severity Severity `json:"severity"`
 
-	// TriageLevel How urgent it is, the most urgent first:
+	// TriageLevel The urgency, highest first:
 	//
-	// - `emergency_ambulance`: call an ambulance now;
-	// - `emergency`: go to an emergency department;
-	// - `consultation_24`: see a doctor within 24 hours;
-	// - `consultation`: may need an appointment;
-	// - `self_care`: may not need medical evaluation.
+	// - `emergency_ambulance`: call an ambulance immediately
+	// - `emergency`: go to an emergency department
+	// - `consultation_24`: see a doctor within 24 hours
+	// - `consultation`: may require an appointment
+	// - `self_care`: may not require medical evaluation
 	//
-	// With `enable_triage_3` there are `emergency`, `consultation` and
-	// `self_care` only.
+	// With `enable_triage_3`, there are only `emergency`, `consultation` and
+	// `self_care`.
 	TriageLevel TriageLevel `json:"triage_level"`
 }
 
@@ -938,7 +938,7 @@ type ConditionExtras struct {
 	// Hint What to do about it.
 	Hint *string `json:"hint"`
 
-	// Icd10Code The ICD-10 code, or several with a comma and a blank between them, the one that fits best first.
+	// Icd10Code The ICD-10 code, or several codes separated by a comma and a space, best match first.
 	Icd10Code *string `json:"icd10_code"`
 }
 
@@ -952,31 +952,31 @@ type ConditionName struct {
 	Name string `json:"name"`
 }
 
-// CustomLabel Required for `custom`, and ignored for everything else.
+// CustomLabel Required for `custom`, and ignored otherwise.
 type CustomLabel = string
 
 // Diagnosis defines model for Diagnosis.
 type Diagnosis struct {
-	// Conditions By falling probability, then by id; one while fewer than three
-	// observations are reported. From then on the five likeliest that are
-	// linked to a present observation are there, as far as there are;
-	// others are omitted below 0.01.
+	// Conditions Sorted by probability in descending order, then by id. Contains
+	// one condition until three observations are reported. From then on,
+	// it contains the five most likely conditions that are linked to a
+	// present observation, if available; others are omitted below 0.01.
 	Conditions []RankedCondition `json:"conditions"`
 
 	// Extras Usually empty.
 	Extras Extras `json:"extras"`
 
-	// HasEmergencyEvidence The reported evidence alone requires an emergency department.
+	// HasEmergencyEvidence Whether the reported evidence alone requires an emergency department.
 	HasEmergencyEvidence bool `json:"has_emergency_evidence"`
 
-	// InterviewToken Only with `include_condition_details`. It opens `/patient_education` for 24 hours.
+	// InterviewToken Only with `include_condition_details`. Grants access to `/patient_education` for 24 hours.
 	InterviewToken *string `json:"interview_token,omitempty"`
 
-	// Question Null when there is nothing to ask.
+	// Question Null if there is no further question.
 	Question *Question `json:"question"`
 
-	// ShouldStop True when more questions would hardly change the answer. Omitted
-	// if no evidence is marked as initial.
+	// ShouldStop True if further questions would hardly change the result. Omitted
+	// if no evidence has the source `initial`.
 	ShouldStop *bool `json:"should_stop,omitempty"`
 }
 
@@ -984,7 +984,7 @@ type Diagnosis struct {
 type Duration struct {
 	Unit DurationUnit `json:"unit"`
 
-	// Value Above 0, and at most 130 years.
+	// Value Greater than 0, and at most 130 years.
 	Value *float64 `json:"value"`
 }
 
@@ -1000,23 +1000,23 @@ type Error struct {
 type Evidence struct {
 	ChoiceID Choice `json:"choice_id"`
 
-	// Duration How long the patient has had this; null says that the patient does
-	// not know, and is not asked again. Only for initial evidence, and
-	// ignored without `extras.enable_symptom_duration`.
+	// Duration How long the patient has had the symptom. Null means that the
+	// patient does not know it and is not asked again. Only for initial
+	// evidence; ignored without `extras.enable_symptom_duration`.
 	Duration json.RawMessage `json:"duration,omitempty"`
 
 	// ID The id of an observation: `s_`, `p_` or `lt_`.
 	ID string `json:"id"`
 
-	// Source Where the evidence came from; omitted for evidence gathered by the
-	// questions of `/diagnosis`.
+	// Source The origin of the evidence; omitted for answers to questions of
+	// `/diagnosis`.
 	//
-	// - `initial`: what the patient reported before the interview. It makes
-	//   `should_stop` appear, and keeps conditions out of the ranking that
-	//   have nothing to do with it, unless they are likely.
-	// - `suggest`: answers to `/suggest`.
-	// - `red_flags`: answers to `/red_flags`.
-	// - `predefined`: known from elsewhere.
+	// - `initial`: reported by the patient before the interview. Enables
+	//   `should_stop`, and excludes unrelated conditions from the ranking unless
+	//   they are likely.
+	// - `suggest`: answers to `/suggest`
+	// - `red_flags`: answers to `/red_flags`
+	// - `predefined`: known from elsewhere
 	Source *Source `json:"source,omitempty"`
 }
 
@@ -1024,12 +1024,13 @@ type Evidence struct {
 type ExplainRequest struct {
 	Age Age `json:"age"`
 
-	// Evidence All that is known so far, in any order; at most 100 of the items are
-	// `present`. What does not apply to the sex or age changes nothing.
+	// Evidence All known evidence in any order. At most 100 items may be
+	// `present`. Evidence that does not apply to the sex or age has no
+	// effect.
 	Evidence *[]Evidence      `json:"evidence,omitempty"`
 	Extras   *InterviewExtras `json:"extras,omitempty"`
 
-	// IncludeConditionDetails Another place for `extras.include_condition_details`.
+	// IncludeConditionDetails Alternative to `extras.include_condition_details`.
 	IncludeConditionDetails *bool `json:"include_condition_details,omitempty"`
 	Sex                     Sex   `json:"sex"`
 
@@ -1042,7 +1043,7 @@ type Explanation struct {
 	// ConflictingEvidence Observations of the condition that are absent.
 	ConflictingEvidence []ObservationName `json:"conflicting_evidence"`
 
-	// SupportingEvidence Present observations that make the condition likelier.
+	// SupportingEvidence Present observations that make the condition more likely.
 	SupportingEvidence []ObservationName `json:"supporting_evidence"`
 
 	// UnconfirmedEvidence Observations of the condition that the patient did not know.
@@ -1076,12 +1077,12 @@ type Info struct {
 	UpdatedAt string `json:"updated_at"`
 }
 
-// Intent What a patient means to do.
+// Intent What a patient intends to do.
 type Intent struct {
 	// Channel Only with `consultation`.
 	Channel *IntentChannel `json:"channel,omitempty"`
 
-	// CustomLabel Required for `custom`, and ignored for everything else.
+	// CustomLabel Required for `custom`, and ignored otherwise.
 	CustomLabel *CustomLabel `json:"custom_label,omitempty"`
 
 	// SubType Only with `consultation` and `emergency_care`.
@@ -1093,7 +1094,7 @@ type Intent struct {
 type IntentChannel struct {
 	Category IntentChannelCategory `json:"category"`
 
-	// CustomLabel Required for `custom`, and ignored for everything else.
+	// CustomLabel Required for `custom`, and ignored otherwise.
 	CustomLabel *CustomLabel `json:"custom_label,omitempty"`
 }
 
@@ -1108,7 +1109,7 @@ type IntentSubType struct {
 	// `without_ambulance`, `custom`, `not_sure`.
 	Category IntentSubTypeCategory `json:"category"`
 
-	// CustomLabel Required for `custom`, and ignored for everything else.
+	// CustomLabel Required for `custom`, and ignored otherwise.
 	CustomLabel *CustomLabel `json:"custom_label,omitempty"`
 }
 
@@ -1125,12 +1126,13 @@ type IntentType string
 type Interview struct {
 	Age Age `json:"age"`
 
-	// Evidence All that is known so far, in any order; at most 100 of the items are
-	// `present`. What does not apply to the sex or age changes nothing.
+	// Evidence All known evidence in any order. At most 100 items may be
+	// `present`. Evidence that does not apply to the sex or age has no
+	// effect.
 	Evidence *[]Evidence      `json:"evidence,omitempty"`
 	Extras   *InterviewExtras `json:"extras,omitempty"`
 
-	// IncludeConditionDetails Another place for `extras.include_condition_details`.
+	// IncludeConditionDetails Alternative to `extras.include_condition_details`.
 	IncludeConditionDetails *bool `json:"include_condition_details,omitempty"`
 	Sex                     Sex   `json:"sex"`
 }
@@ -1140,27 +1142,29 @@ type InterviewExtras struct {
 	// DisableGroups Ask only questions of the type `single`.
 	DisableGroups *bool `json:"disable_groups,omitempty"`
 
-	// EnableSymptomDuration Take `duration` of evidence into account, and ask for it by questions of the type `duration`.
+	// EnableSymptomDuration Whether to consider the `duration` of evidence, and ask for it
+	// with questions of the type `duration`.
 	EnableSymptomDuration *bool `json:"enable_symptom_duration,omitempty"`
 
-	// EnableTriage3 Whether urgency has three levels in place of five.
+	// EnableTriage3 Whether the urgency has three levels instead of five.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	EnableTriage3 *bool `json:"enable_triage_3,omitempty"`
 
-	// IncludeConditionDetails Add `condition_details` to each ranked condition, and `interview_token`. Only for `/diagnosis`.
+	// IncludeConditionDetails Whether to add `condition_details` to each ranked condition, and
+	// `interview_token`. Only for `/diagnosis`.
 	IncludeConditionDetails *bool `json:"include_condition_details,omitempty"`
 
-	// InterviewMode `triage` asks for the urgency first; `short_triage` for nothing else,
-	// and sets `should_stop` as early as it can.
+	// InterviewMode `triage` prioritizes questions about the urgency. `short_triage` asks only
+	// such questions and sets `should_stop` as early as possible.
 	InterviewMode *InterviewMode `json:"interview_mode,omitempty"`
 
-	// SpecialistMapping Which specialist, by id, takes the place of which. Only for
+	// SpecialistMapping Maps ids of specialists to the ids of their replacements. Only for
 	// `/recommend_specialist`.
 	SpecialistMapping *map[string]string `json:"specialist_mapping,omitempty"`
 }
 
-// InterviewMode `triage` asks for the urgency first; `short_triage` for nothing else,
-// and sets `should_stop` as early as it can.
+// InterviewMode `triage` prioritizes questions about the urgency. `short_triage` asks only
+// such questions and sets `should_stop` as early as possible.
 type InterviewMode string
 
 // LabResult defines model for LabResult.
@@ -1184,7 +1188,8 @@ type LabTest struct {
 	// Name The professional term.
 	Name string `json:"name"`
 
-	// Results What the test can show, from `very_low` to `present`. One of them holds at a time.
+	// Results The possible results of the test, from `very_low` to `present`,
+	// which are mutually exclusive.
 	Results []LabResult `json:"results"`
 }
 
@@ -1210,13 +1215,13 @@ type ListNodeNodeType string
 
 // Mention defines model for Mention.
 type Mention struct {
-	// ChoiceID Whether the text says it or denies it.
+	// ChoiceID Whether the text states or denies the observation.
 	ChoiceID MentionChoiceID `json:"choice_id"`
 
 	// CommonName The plain-language name.
 	CommonName string `json:"common_name"`
 
-	// HeadPosition The one of `positions` that carries the meaning. Only with `include_tokens`.
+	// HeadPosition The most significant of `positions`. Only with `include_tokens`.
 	HeadPosition *int   `json:"head_position,omitempty"`
 	ID           string `json:"id"`
 
@@ -1226,13 +1231,13 @@ type Mention struct {
 	// Orth The words that say it, as they were understood.
 	Orth string `json:"orth"`
 
-	// Positions Which of `tokens` say it, from 0, ascending; there may be others
-	// between them. Only with `include_tokens`.
+	// Positions The indexes of the mention's `tokens`, zero-based and ascending,
+	// not necessarily contiguous. Only with `include_tokens`.
 	Positions []int           `json:"positions,omitempty"`
 	Type      ObservationType `json:"type"`
 }
 
-// MentionChoiceID Whether the text says it or denies it.
+// MentionChoiceID Whether the text states or denies the observation.
 type MentionChoiceID string
 
 // ObservationName defines model for ObservationName.
@@ -1252,56 +1257,57 @@ type ObservationType string
 type ParseRequest struct {
 	Age Age `json:"age"`
 
-	// ConceptTypes What to look for; when it is empty, both.
+	// ConceptTypes The types of concepts to find. Defaults to both; the same applies to an empty list.
 	ConceptTypes *[]ObservationType `json:"concept_types,omitempty"`
 
-	// Context The ids of observations that are known to be present. They tell what
-	// a vague wording is about, such as "it is throbbing".
+	// Context The ids of observations that are known to be present. They help to
+	// interpret vague wordings, such as "it is throbbing".
 	Context *[]string `json:"context,omitempty"`
 
-	// CorrectSpelling Correct misspelled words.
+	// CorrectSpelling Whether to correct misspelled words.
 	CorrectSpelling *bool `json:"correct_spelling,omitempty"`
 
-	// IncludeTokens Add `tokens`, and the place of every mention; an observation that is
-	// mentioned twice is then listed twice.
+	// IncludeTokens Whether to return `tokens` and the position of each mention. An
+	// observation that is mentioned twice is then returned twice.
 	IncludeTokens *bool `json:"include_tokens,omitempty"`
 	Sex           *Sex  `json:"sex,omitempty"`
 
-	// Text What was typed, at most 2,048 characters. A text that is empty or
-	// blank has an empty answer.
+	// Text The patient's text, at most 2,048 characters. An empty or blank
+	// text yields an empty result.
 	Text *string `json:"text"`
 }
 
 // Parsed defines model for Parsed.
 type Parsed struct {
-	// Mentions In order of appearance; each observation once, but with `include_tokens`.
+	// Mentions The mentions in order of appearance, without duplicates unless `include_tokens` is set.
 	Mentions []Mention `json:"mentions"`
 
-	// Obvious Whether the whole text was simple and unambiguous: every word counts,
-	// none was misspelled, and nothing else could have been meant.
+	// Obvious Whether the whole text was simple and unambiguous: every word was
+	// understood, none was misspelled, and no other interpretation was
+	// possible.
 	Obvious bool `json:"obvious"`
 
-	// Tokens The words, numbers, symbols and punctuation of the text, misspelled
-	// words as they were understood. Only with `include_tokens`.
+	// Tokens The words, numbers, symbols and punctuation marks of the text,
+	// with misspelled words corrected. Only with `include_tokens`.
 	Tokens *[]string `json:"tokens,omitempty"`
 }
 
-// Prevalence How often the condition is seen.
+// Prevalence How common the condition is.
 type Prevalence string
 
 // Question defines model for Question.
 type Question struct {
-	// EvidenceID Only for `duration`, the evidence whose duration is asked.
+	// EvidenceID The evidence whose duration is asked for; only for `duration`.
 	EvidenceID *string `json:"evidence_id,omitempty"`
 
 	// Extras Usually empty.
 	Extras Extras `json:"extras"`
 
-	// Items What is asked; one for `single`, none for `duration`.
+	// Items The items that the question asks about: one for `single`, none for `duration`.
 	Items []QuestionItem `json:"items"`
 	Text  string         `json:"text"`
 
-	// Type How the question is answered; see above. `duration` comes only with `enable_symptom_duration`.
+	// Type How to answer the question; see above. `duration` occurs only with `enable_symptom_duration`.
 	Type QuestionType `json:"type"`
 }
 
@@ -1320,7 +1326,7 @@ type QuestionItem struct {
 	Name string `json:"name"`
 }
 
-// QuestionType How the question is answered; see above. `duration` comes only with `enable_symptom_duration`.
+// QuestionType How to answer the question; see above. `duration` occurs only with `enable_symptom_duration`.
 type QuestionType string
 
 // RankedCondition defines model for RankedCondition.
@@ -1333,17 +1339,18 @@ type RankedCondition struct {
 	// Name The professional term.
 	Name string `json:"name"`
 
-	// Probability With four decimals. A patient may have several conditions, so that
-	// the probabilities of a ranking need not sum to 1.
+	// Probability A number with four decimals. A patient may have several
+	// conditions, so the probabilities of a ranking do not necessarily
+	// sum to 1.
 	Probability float64 `json:"probability"`
 }
 
 // Rationale defines model for Rationale.
 type Rationale struct {
-	// ConditionParams The conditions that the reason speaks of.
+	// ConditionParams The conditions related to the reason.
 	ConditionParams []ConditionName `json:"condition_params"`
 
-	// ObservationParams The observations that the reason speaks of.
+	// ObservationParams The observations related to the reason.
 	ObservationParams []ObservationName `json:"observation_params"`
 
 	// Type Why the question is asked:
@@ -1369,14 +1376,14 @@ type RationaleType string
 
 // Recommendation defines model for Recommendation.
 type Recommendation struct {
-	// RecommendedChannel Null at `emergency` and `emergency_ambulance`.
+	// RecommendedChannel Null for `emergency` and `emergency_ambulance`.
 	RecommendedChannel *Channel `json:"recommended_channel"`
 
-	// RecommendedSpecialist Null at `emergency` and `emergency_ambulance`.
+	// RecommendedSpecialist Null for `emergency` and `emergency_ambulance`.
 	RecommendedSpecialist *Specialist `json:"recommended_specialist"`
 }
 
-// Relation In what way a child symptom refines its parent.
+// Relation How a child symptom refines its parent.
 type Relation string
 
 // RiskFactor defines model for RiskFactor.
@@ -1405,9 +1412,9 @@ type RiskFactor struct {
 	SexFilter SexFilter `json:"sex_filter"`
 }
 
-// RootCause What the level rests on: what was reported (`…_evidence_present`), a
-// condition that is likely or cannot be ruled out (`…_condition_…`), or
-// that nothing explains the complaint (`diagnosis_unknown`).
+// RootCause The reason for the level: the reported evidence (`…_evidence_present`), a
+// condition that is likely or cannot be ruled out (`…_condition_…`), or the
+// lack of an explanation for the complaint (`diagnosis_unknown`).
 type RootCause string
 
 // SearchResult defines model for SearchResult.
@@ -1418,7 +1425,7 @@ type SearchResult struct {
 	Label string `json:"label"`
 }
 
-// SectionName More may be added.
+// SectionName Further values may be added.
 type SectionName string
 
 // SeriousObservation defines model for SeriousObservation.
@@ -1432,16 +1439,16 @@ type SeriousObservation struct {
 	// Name The professional term.
 	Name string `json:"name"`
 
-	// Seriousness What a present observation alone requires: a doctor within 24 hours,
-	// an emergency department, an ambulance.
+	// Seriousness What a present observation alone requires: a doctor within 24 hours, an
+	// emergency department, or an ambulance.
 	Seriousness Seriousness `json:"seriousness"`
 }
 
-// Seriousness What a present observation alone requires: a doctor within 24 hours,
-// an emergency department, an ambulance.
+// Seriousness What a present observation alone requires: a doctor within 24 hours, an
+// emergency department, or an ambulance.
 type Seriousness string
 
-// Severity How bad the condition usually is.
+// Severity How severe the condition usually is.
 type Severity string
 
 // Sex defines model for Sex.
@@ -1450,15 +1457,15 @@ type Sex string
 // SexFilter The patients that the concept applies to.
 type SexFilter string
 
-// Source Where the evidence came from; omitted for evidence gathered by the
-// questions of `/diagnosis`.
+// Source The origin of the evidence; omitted for answers to questions of
+// `/diagnosis`.
 //
-//   - `initial`: what the patient reported before the interview. It makes
-//     `should_stop` appear, and keeps conditions out of the ranking that
-//     have nothing to do with it, unless they are likely.
-//   - `suggest`: answers to `/suggest`.
-//   - `red_flags`: answers to `/red_flags`.
-//   - `predefined`: known from elsewhere.
+//   - `initial`: reported by the patient before the interview. Enables
+//     `should_stop`, and excludes unrelated conditions from the ranking unless
+//     they are likely.
+//   - `suggest`: answers to `/suggest`
+//   - `red_flags`: answers to `/red_flags`
+//   - `predefined`: known from elsewhere
 type Source string
 
 // Specialist defines model for Specialist.
@@ -1467,38 +1474,39 @@ type Specialist struct {
 	Name string `json:"name"`
 }
 
-// SuggestMethod - `symptoms`: what people of this sex and age often report in addition to the
+// SuggestMethod - `symptoms`: symptoms that people of this sex and age often report in
 //
-//		evidence; without evidence, what they often report;
-//	  - `risk_factors`: what matters for the evidence, sex and age;
-//	  - `demographic_risk_factors`: what matters for sex and age, whatever the
-//	    evidence;
-//	  - `evidence_based_risk_factors`: what matters for the evidence; nothing
-//	    while no symptom or laboratory result is present;
-//	  - `red_flags`: alarming observations related to the evidence.
+//		addition to the evidence or, without evidence, in general
+//	  - `risk_factors`: risk factors relevant to the evidence, sex and age
+//	  - `demographic_risk_factors`: risk factors relevant to sex and age,
+//	    regardless of the evidence
+//	  - `evidence_based_risk_factors`: risk factors relevant to the evidence;
+//	    empty unless a symptom or laboratory result is present
+//	  - `red_flags`: alarming observations related to the evidence
 type SuggestMethod string
 
 // SuggestRequest defines model for SuggestRequest.
 type SuggestRequest struct {
 	Age Age `json:"age"`
 
-	// Evidence All that is known so far, in any order; at most 100 of the items are
-	// `present`. What does not apply to the sex or age changes nothing.
+	// Evidence All known evidence in any order. At most 100 items may be
+	// `present`. Evidence that does not apply to the sex or age has no
+	// effect.
 	Evidence *[]Evidence      `json:"evidence,omitempty"`
 	Extras   *InterviewExtras `json:"extras,omitempty"`
 
-	// IncludeConditionDetails Another place for `extras.include_condition_details`.
+	// IncludeConditionDetails Alternative to `extras.include_condition_details`.
 	IncludeConditionDetails *bool `json:"include_condition_details,omitempty"`
 	Sex                     Sex   `json:"sex"`
 
-	// SuggestMethod - `symptoms`: what people of this sex and age often report in addition to the
-	//   evidence; without evidence, what they often report;
-	// - `risk_factors`: what matters for the evidence, sex and age;
-	// - `demographic_risk_factors`: what matters for sex and age, whatever the
-	//   evidence;
-	// - `evidence_based_risk_factors`: what matters for the evidence; nothing
-	//   while no symptom or laboratory result is present;
-	// - `red_flags`: alarming observations related to the evidence.
+	// SuggestMethod - `symptoms`: symptoms that people of this sex and age often report in
+	//   addition to the evidence or, without evidence, in general
+	// - `risk_factors`: risk factors relevant to the evidence, sex and age
+	// - `demographic_risk_factors`: risk factors relevant to sex and age,
+	//   regardless of the evidence
+	// - `evidence_based_risk_factors`: risk factors relevant to the evidence;
+	//   empty unless a symptom or laboratory result is present
+	// - `red_flags`: alarming observations related to the evidence
 	SuggestMethod *SuggestMethod `json:"suggest_method,omitempty"`
 }
 
@@ -1519,8 +1527,9 @@ type Symptom struct {
 	// Name The professional term.
 	Name string `json:"name"`
 
-	// ParentID The symptom that this one refines. A present child counts as its
-	// parent too; a child of an absent parent is not asked.
+	// ParentID The symptom that this symptom refines. If a child is present, its
+	// parent counts as present, too; children of an absent parent are
+	// not asked.
 	ParentID       *string   `json:"parent_id"`
 	ParentRelation *Relation `json:"parent_relation"`
 
@@ -1546,43 +1555,43 @@ type TextNodeNodeType string
 
 // Triage defines model for Triage.
 type Triage struct {
-	// RootCause What the level rests on: what was reported (`…_evidence_present`), a
-	// condition that is likely or cannot be ruled out (`…_condition_…`), or
-	// that nothing explains the complaint (`diagnosis_unknown`).
+	// RootCause The reason for the level: the reported evidence (`…_evidence_present`), a
+	// condition that is likely or cannot be ruled out (`…_condition_…`), or the
+	// lack of an explanation for the complaint (`diagnosis_unknown`).
 	RootCause RootCause `json:"root_cause"`
 
-	// Serious The present observations that are serious alone or together
-	// with others, the most serious first. Observations of a
-	// group that raises the level together have the seriousness of that level.
+	// Serious The present observations that are serious alone or in combination,
+	// most serious first. If a combination of observations raises the
+	// level, each of them has the seriousness of that level.
 	Serious []SeriousObservation `json:"serious"`
 
 	// TeleconsultationApplicable Omitted with three levels.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	TeleconsultationApplicable *bool `json:"teleconsultation_applicable,omitempty"`
 
-	// TriageLevel How urgent it is, the most urgent first:
+	// TriageLevel The urgency, highest first:
 	//
-	// - `emergency_ambulance`: call an ambulance now;
-	// - `emergency`: go to an emergency department;
-	// - `consultation_24`: see a doctor within 24 hours;
-	// - `consultation`: may need an appointment;
-	// - `self_care`: may not need medical evaluation.
+	// - `emergency_ambulance`: call an ambulance immediately
+	// - `emergency`: go to an emergency department
+	// - `consultation_24`: see a doctor within 24 hours
+	// - `consultation`: may require an appointment
+	// - `self_care`: may not require medical evaluation
 	//
-	// With `enable_triage_3` there are `emergency`, `consultation` and
-	// `self_care` only.
+	// With `enable_triage_3`, there are only `emergency`, `consultation` and
+	// `self_care`.
 	TriageLevel TriageLevel `json:"triage_level"`
 }
 
-// TriageLevel How urgent it is, the most urgent first:
+// TriageLevel The urgency, highest first:
 //
-// - `emergency_ambulance`: call an ambulance now;
-// - `emergency`: go to an emergency department;
-// - `consultation_24`: see a doctor within 24 hours;
-// - `consultation`: may need an appointment;
-// - `self_care`: may not need medical evaluation.
+// - `emergency_ambulance`: call an ambulance immediately
+// - `emergency`: go to an emergency department
+// - `consultation_24`: see a doctor within 24 hours
+// - `consultation`: may require an appointment
+// - `self_care`: may not require medical evaluation
 //
-// With `enable_triage_3` there are `emergency`, `consultation` and
-// `self_care` only.
+// With `enable_triage_3`, there are only `emergency`, `consultation` and
+// `self_care`.
 type TriageLevel string
 
 // AgeValue defines model for AgeValue.
@@ -1632,43 +1641,41 @@ type Unavailable = Error
 
 // ListConceptsParams defines parameters for ListConcepts.
 type ListConceptsParams struct {
-	// Ids Only the concepts with these ids, separated by commas. An unknown one is 404.
+	// Ids Return only the concepts with these comma-separated ids. An unknown id results in 404.
 	Ids *string `form:"ids,omitempty" json:"ids,omitempty"`
 
-	// Types Only concepts of these types, separated by commas: `condition`,
-	// `symptom`, `risk_factor`, `lab_test_result`, which may be spelt
-	// `lab_test`.
+	// Types Return only concepts of these comma-separated types: `condition`,
+	// `symptom`, `risk_factor` and `lab_test_result` (or its alias
+	// `lab_test`).
 	Types *string `form:"types,omitempty" json:"types,omitempty"`
 
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
 // GetConceptParams defines parameters for GetConcept.
 type GetConceptParams struct {
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1677,28 +1684,27 @@ type ListConditionsParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// EnableTriage3 Whether urgency has three levels in place of five.
+	// EnableTriage3 Whether the urgency has three levels instead of five.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	EnableTriage3 *EnableTriage3 `form:"enable_triage_3,omitempty" json:"enable_triage_3,omitempty"`
 
-	// IncludeSpecialists Whether each condition lists its specialists.
+	// IncludeSpecialists Whether to include the specialists of each condition.
 	IncludeSpecialists *bool `form:"include_specialists,omitempty" json:"include_specialists,omitempty"`
 
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1707,92 +1713,88 @@ type GetConditionParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// EnableTriage3 Whether urgency has three levels in place of five.
+	// EnableTriage3 Whether the urgency has three levels instead of five.
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	EnableTriage3 *EnableTriage3 `form:"enable_triage_3,omitempty" json:"enable_triage_3,omitempty"`
 
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
 // DiagnoseParams defines parameters for Diagnose.
 type DiagnoseParams struct {
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
 // ExplainParams defines parameters for Explain.
 type ExplainParams struct {
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
 // GetInfoParams defines parameters for GetInfo.
 type GetInfoParams struct {
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
 // SendFeedbackParams defines parameters for SendFeedback.
 type SendFeedbackParams struct {
-	// InterviewID The `Interview-Id` of the interview's other calls; at most 128 visible ASCII characters.
+	// InterviewID The `Interview-Id` of the other calls of the interview; at most
+	// 128 visible ASCII characters.
 	InterviewID string `json:"Interview-Id"`
 
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1801,21 +1803,20 @@ type ListLabTestsParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1824,116 +1825,111 @@ type GetLabTestParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
 // ParseParams defines parameters for Parse.
 type ParseParams struct {
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
 // GetPatientEducationParams defines parameters for GetPatientEducation.
 type GetPatientEducationParams struct {
-	// Sections Only the sections of the article with these names, separated by
-	// commas. An unknown name is 400.
+	// Sections Return only the sections with these comma-separated names. An
+	// unknown name results in 400.
 	Sections *string `form:"sections,omitempty" json:"sections,omitempty"`
 
-	// InterviewToken The `interview_token` of a diagnosis. Missing, it is 400; not valid or too old, 403.
+	// InterviewToken The `interview_token` of a diagnosis. Returns 400 if missing, and
+	// 403 if invalid or expired.
 	InterviewToken string `json:"Interview-Token"`
 
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
 // RationaleParams defines parameters for Rationale.
 type RationaleParams struct {
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
 // RecommendSpecialistParams defines parameters for RecommendSpecialist.
 type RecommendSpecialistParams struct {
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
 // RedFlagsParams defines parameters for RedFlags.
 type RedFlagsParams struct {
-	// MaxResults The most entries to answer with.
+	// MaxResults The maximum number of results.
 	MaxResults *MaxResults `form:"max_results,omitempty" json:"max_results,omitempty"`
 
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1942,21 +1938,20 @@ type ListRiskFactorsParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -1965,78 +1960,75 @@ type GetRiskFactorParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
 // SearchParams defines parameters for Search.
 type SearchParams struct {
-	// Phrase What was typed.
+	// Phrase The search phrase.
 	Phrase string `form:"phrase" json:"phrase"`
 
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Sex Omits what does not apply to this sex.
+	// Sex Omit concepts that do not apply to this sex.
 	Sex *Sex `form:"sex,omitempty" json:"sex,omitempty"`
 
-	// Types Only concepts of these types, separated by commas: `condition`,
-	// `symptom`, `risk_factor`, `lab_test_result`, which may be spelt
-	// `lab_test`.
+	// Types Return only concepts of these comma-separated types: `condition`,
+	// `symptom`, `risk_factor` and `lab_test_result` (or its alias
+	// `lab_test`).
 	Types *string `form:"types,omitempty" json:"types,omitempty"`
 
-	// MaxResults The most entries to answer with.
+	// MaxResults The maximum number of results.
 	MaxResults *MaxResults `form:"max_results,omitempty" json:"max_results,omitempty"`
 
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
 // SuggestParams defines parameters for Suggest.
 type SuggestParams struct {
-	// MaxResults The most entries to answer with.
+	// MaxResults The maximum number of results.
 	MaxResults *MaxResults `form:"max_results,omitempty" json:"max_results,omitempty"`
 
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -2045,21 +2037,20 @@ type ListSymptomsParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -2068,38 +2059,36 @@ type GetSymptomParams struct {
 	// AgeValue 1 to 130 with the unit `year`, 0 to 1560 with the unit `month`.
 	AgeValue AgeValue `form:"age.value" json:"age.value"`
 
-	// AgeUnit Under one year the age is given in months.
+	// AgeUnit The unit of the age. Use months for children under one year.
 	AgeUnit *AgeUnit `form:"age.unit,omitempty" json:"age.unit,omitempty"`
 
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
 // TriageParams defines parameters for Triage.
 type TriageParams struct {
-	// Model The model that answers. Defaults to the first model that the instance serves.
-	// `infermedica-xx` is another spelling of `service-xx`. A model that is
-	// not served is 400; the message names the served models.
+	// Model The model to use. Defaults to the first model that the instance serves.
+	// `infermedica-xx` is an alias of `service-xx`. A model that is not served
+	// results in 400; the message lists the served models.
 	Model *Model `json:"Model,omitempty"`
 
-	// InterviewID The same on every call of one interview, never reused, random, best a
-	// UUID; at most 128 visible ASCII characters.
+	// InterviewID A unique random value, preferably a UUID, that is the same for all calls
+	// of an interview and never reused; at most 128 visible ASCII characters.
 	InterviewID *InterviewID `json:"Interview-Id,omitempty"`
 
-	// DevMode The value `true` keeps the call out of every usage figure, and feedback
-	// out of storage. For development and tests, and for applications that may:
-	// of others it is ignored.
+	// DevMode If `true`, the call does not count as usage, and feedback is not stored.
+	// For development and tests; ignored unless the application may use it.
 	DevMode *DevMode `json:"Dev-Mode,omitempty"`
 }
 
@@ -2132,16 +2121,16 @@ type TriageJSONRequestBody = Interview
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
-	// ListConcepts Concepts of several kinds, sorted by name
+	// ListConcepts List concepts of several types, sorted by name
 	// (GET /concepts)
 	ListConcepts(w http.ResponseWriter, r *http.Request, params ListConceptsParams)
-	// GetConcept One concept
+	// GetConcept Get a concept
 	// (GET /concepts/{id})
 	GetConcept(w http.ResponseWriter, r *http.Request, id string, params GetConceptParams)
-	// ListConditions The conditions of an age, sorted by name
+	// ListConditions List the conditions for an age, sorted by name
 	// (GET /conditions)
 	ListConditions(w http.ResponseWriter, r *http.Request, params ListConditionsParams)
-	// GetCondition One condition
+	// GetCondition Get a condition
 	// (GET /conditions/{id})
 	GetCondition(w http.ResponseWriter, r *http.Request, id string, params GetConditionParams)
 	// Diagnose Rank the conditions and ask the next question
@@ -2150,22 +2139,22 @@ type ServerInterface interface {
 	// Explain Explain why a condition is in the ranking
 	// (POST /explain)
 	Explain(w http.ResponseWriter, r *http.Request, params ExplainParams)
-	// GetInfo What the chosen model holds, and since when
+	// GetInfo Get the version and the size of the model
 	// (GET /info)
 	GetInfo(w http.ResponseWriter, r *http.Request, params GetInfoParams)
-	// SendFeedback Report what the patient meant to do, before and after
+	// SendFeedback Report the patient's intentions before and after the interview
 	// (POST /interviews/feedback)
 	SendFeedback(w http.ResponseWriter, r *http.Request, params SendFeedbackParams)
-	// ListLabTests The laboratory tests of an age, sorted by name
+	// ListLabTests List the laboratory tests for an age, sorted by name
 	// (GET /lab_tests)
 	ListLabTests(w http.ResponseWriter, r *http.Request, params ListLabTestsParams)
-	// GetLabTest One laboratory test
+	// GetLabTest Get a laboratory test
 	// (GET /lab_tests/{id})
 	GetLabTest(w http.ResponseWriter, r *http.Request, id string, params GetLabTestParams)
-	// Parse Find what a patient's own words say
+	// Parse Find observations in free text
 	// (POST /parse)
 	Parse(w http.ResponseWriter, r *http.Request, params ParseParams)
-	// GetPatientEducation An article about a condition
+	// GetPatientEducation Get an article about a condition
 	// (GET /patient_education/{condition_id})
 	GetPatientEducation(w http.ResponseWriter, r *http.Request, conditionID string, params GetPatientEducationParams)
 	// Rationale Explain why the next question is asked
@@ -2174,25 +2163,25 @@ type ServerInterface interface {
 	// RecommendSpecialist Recommend a specialist and a channel
 	// (POST /recommend_specialist)
 	RecommendSpecialist(w http.ResponseWriter, r *http.Request, params RecommendSpecialistParams)
-	// RedFlags Propose alarming observations to rule out
+	// RedFlags Suggest alarming observations to rule out
 	// (POST /red_flags)
 	RedFlags(w http.ResponseWriter, r *http.Request, params RedFlagsParams)
-	// ListRiskFactors The risk factors of an age, sorted by name
+	// ListRiskFactors List the risk factors for an age, sorted by name
 	// (GET /risk_factors)
 	ListRiskFactors(w http.ResponseWriter, r *http.Request, params ListRiskFactorsParams)
-	// GetRiskFactor One risk factor
+	// GetRiskFactor Get a risk factor
 	// (GET /risk_factors/{id})
 	GetRiskFactor(w http.ResponseWriter, r *http.Request, id string, params GetRiskFactorParams)
-	// Search Find concepts by words
+	// Search Search for concepts
 	// (GET /search)
 	Search(w http.ResponseWriter, r *http.Request, params SearchParams)
-	// Suggest Propose observations that the patient may have
+	// Suggest Suggest observations that the patient may have
 	// (POST /suggest)
 	Suggest(w http.ResponseWriter, r *http.Request, params SuggestParams)
-	// ListSymptoms The symptoms of an age, sorted by name
+	// ListSymptoms List the symptoms for an age, sorted by name
 	// (GET /symptoms)
 	ListSymptoms(w http.ResponseWriter, r *http.Request, params ListSymptomsParams)
-	// GetSymptom One symptom
+	// GetSymptom Get a symptom
 	// (GET /symptoms/{id})
 	GetSymptom(w http.ResponseWriter, r *http.Request, id string, params GetSymptomParams)
 	// Triage Assess the urgency
@@ -2204,25 +2193,25 @@ type ServerInterface interface {
 
 type Unimplemented struct{}
 
-// ListConcepts Concepts of several kinds, sorted by name
+// ListConcepts List concepts of several types, sorted by name
 // (GET /concepts)
 func (_ Unimplemented) ListConcepts(w http.ResponseWriter, r *http.Request, params ListConceptsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetConcept One concept
+// GetConcept Get a concept
 // (GET /concepts/{id})
 func (_ Unimplemented) GetConcept(w http.ResponseWriter, r *http.Request, id string, params GetConceptParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListConditions The conditions of an age, sorted by name
+// ListConditions List the conditions for an age, sorted by name
 // (GET /conditions)
 func (_ Unimplemented) ListConditions(w http.ResponseWriter, r *http.Request, params ListConditionsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetCondition One condition
+// GetCondition Get a condition
 // (GET /conditions/{id})
 func (_ Unimplemented) GetCondition(w http.ResponseWriter, r *http.Request, id string, params GetConditionParams) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -2240,37 +2229,37 @@ func (_ Unimplemented) Explain(w http.ResponseWriter, r *http.Request, params Ex
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetInfo What the chosen model holds, and since when
+// GetInfo Get the version and the size of the model
 // (GET /info)
 func (_ Unimplemented) GetInfo(w http.ResponseWriter, r *http.Request, params GetInfoParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// SendFeedback Report what the patient meant to do, before and after
+// SendFeedback Report the patient's intentions before and after the interview
 // (POST /interviews/feedback)
 func (_ Unimplemented) SendFeedback(w http.ResponseWriter, r *http.Request, params SendFeedbackParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListLabTests The laboratory tests of an age, sorted by name
+// ListLabTests List the laboratory tests for an age, sorted by name
 // (GET /lab_tests)
 func (_ Unimplemented) ListLabTests(w http.ResponseWriter, r *http.Request, params ListLabTestsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetLabTest One laboratory test
+// GetLabTest Get a laboratory test
 // (GET /lab_tests/{id})
 func (_ Unimplemented) GetLabTest(w http.ResponseWriter, r *http.Request, id string, params GetLabTestParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// Parse Find what a patient's own words say
+// Parse Find observations in free text
 // (POST /parse)
 func (_ Unimplemented) Parse(w http.ResponseWriter, r *http.Request, params ParseParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetPatientEducation An article about a condition
+// GetPatientEducation Get an article about a condition
 // (GET /patient_education/{condition_id})
 func (_ Unimplemented) GetPatientEducation(w http.ResponseWriter, r *http.Request, conditionID string, params GetPatientEducationParams) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -2288,43 +2277,43 @@ func (_ Unimplemented) RecommendSpecialist(w http.ResponseWriter, r *http.Reques
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// RedFlags Propose alarming observations to rule out
+// RedFlags Suggest alarming observations to rule out
 // (POST /red_flags)
 func (_ Unimplemented) RedFlags(w http.ResponseWriter, r *http.Request, params RedFlagsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListRiskFactors The risk factors of an age, sorted by name
+// ListRiskFactors List the risk factors for an age, sorted by name
 // (GET /risk_factors)
 func (_ Unimplemented) ListRiskFactors(w http.ResponseWriter, r *http.Request, params ListRiskFactorsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetRiskFactor One risk factor
+// GetRiskFactor Get a risk factor
 // (GET /risk_factors/{id})
 func (_ Unimplemented) GetRiskFactor(w http.ResponseWriter, r *http.Request, id string, params GetRiskFactorParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// Search Find concepts by words
+// Search Search for concepts
 // (GET /search)
 func (_ Unimplemented) Search(w http.ResponseWriter, r *http.Request, params SearchParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// Suggest Propose observations that the patient may have
+// Suggest Suggest observations that the patient may have
 // (POST /suggest)
 func (_ Unimplemented) Suggest(w http.ResponseWriter, r *http.Request, params SuggestParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListSymptoms The symptoms of an age, sorted by name
+// ListSymptoms List the symptoms for an age, sorted by name
 // (GET /symptoms)
 func (_ Unimplemented) ListSymptoms(w http.ResponseWriter, r *http.Request, params ListSymptomsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetSymptom One symptom
+// GetSymptom Get a symptom
 // (GET /symptoms/{id})
 func (_ Unimplemented) GetSymptom(w http.ResponseWriter, r *http.Request, id string, params GetSymptomParams) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -7407,16 +7396,16 @@ func (response Triage503JSONResponse) VisitTriageResponse(w http.ResponseWriter)
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
-	// ListConcepts Concepts of several kinds, sorted by name
+	// ListConcepts List concepts of several types, sorted by name
 	// (GET /concepts)
 	ListConcepts(ctx context.Context, request ListConceptsRequestObject) (ListConceptsResponseObject, error)
-	// GetConcept One concept
+	// GetConcept Get a concept
 	// (GET /concepts/{id})
 	GetConcept(ctx context.Context, request GetConceptRequestObject) (GetConceptResponseObject, error)
-	// ListConditions The conditions of an age, sorted by name
+	// ListConditions List the conditions for an age, sorted by name
 	// (GET /conditions)
 	ListConditions(ctx context.Context, request ListConditionsRequestObject) (ListConditionsResponseObject, error)
-	// GetCondition One condition
+	// GetCondition Get a condition
 	// (GET /conditions/{id})
 	GetCondition(ctx context.Context, request GetConditionRequestObject) (GetConditionResponseObject, error)
 	// Diagnose Rank the conditions and ask the next question
@@ -7425,22 +7414,22 @@ type StrictServerInterface interface {
 	// Explain Explain why a condition is in the ranking
 	// (POST /explain)
 	Explain(ctx context.Context, request ExplainRequestObject) (ExplainResponseObject, error)
-	// GetInfo What the chosen model holds, and since when
+	// GetInfo Get the version and the size of the model
 	// (GET /info)
 	GetInfo(ctx context.Context, request GetInfoRequestObject) (GetInfoResponseObject, error)
-	// SendFeedback Report what the patient meant to do, before and after
+	// SendFeedback Report the patient's intentions before and after the interview
 	// (POST /interviews/feedback)
 	SendFeedback(ctx context.Context, request SendFeedbackRequestObject) (SendFeedbackResponseObject, error)
-	// ListLabTests The laboratory tests of an age, sorted by name
+	// ListLabTests List the laboratory tests for an age, sorted by name
 	// (GET /lab_tests)
 	ListLabTests(ctx context.Context, request ListLabTestsRequestObject) (ListLabTestsResponseObject, error)
-	// GetLabTest One laboratory test
+	// GetLabTest Get a laboratory test
 	// (GET /lab_tests/{id})
 	GetLabTest(ctx context.Context, request GetLabTestRequestObject) (GetLabTestResponseObject, error)
-	// Parse Find what a patient's own words say
+	// Parse Find observations in free text
 	// (POST /parse)
 	Parse(ctx context.Context, request ParseRequestObject) (ParseResponseObject, error)
-	// GetPatientEducation An article about a condition
+	// GetPatientEducation Get an article about a condition
 	// (GET /patient_education/{condition_id})
 	GetPatientEducation(ctx context.Context, request GetPatientEducationRequestObject) (GetPatientEducationResponseObject, error)
 	// Rationale Explain why the next question is asked
@@ -7449,25 +7438,25 @@ type StrictServerInterface interface {
 	// RecommendSpecialist Recommend a specialist and a channel
 	// (POST /recommend_specialist)
 	RecommendSpecialist(ctx context.Context, request RecommendSpecialistRequestObject) (RecommendSpecialistResponseObject, error)
-	// RedFlags Propose alarming observations to rule out
+	// RedFlags Suggest alarming observations to rule out
 	// (POST /red_flags)
 	RedFlags(ctx context.Context, request RedFlagsRequestObject) (RedFlagsResponseObject, error)
-	// ListRiskFactors The risk factors of an age, sorted by name
+	// ListRiskFactors List the risk factors for an age, sorted by name
 	// (GET /risk_factors)
 	ListRiskFactors(ctx context.Context, request ListRiskFactorsRequestObject) (ListRiskFactorsResponseObject, error)
-	// GetRiskFactor One risk factor
+	// GetRiskFactor Get a risk factor
 	// (GET /risk_factors/{id})
 	GetRiskFactor(ctx context.Context, request GetRiskFactorRequestObject) (GetRiskFactorResponseObject, error)
-	// Search Find concepts by words
+	// Search Search for concepts
 	// (GET /search)
 	Search(ctx context.Context, request SearchRequestObject) (SearchResponseObject, error)
-	// Suggest Propose observations that the patient may have
+	// Suggest Suggest observations that the patient may have
 	// (POST /suggest)
 	Suggest(ctx context.Context, request SuggestRequestObject) (SuggestResponseObject, error)
-	// ListSymptoms The symptoms of an age, sorted by name
+	// ListSymptoms List the symptoms for an age, sorted by name
 	// (GET /symptoms)
 	ListSymptoms(ctx context.Context, request ListSymptomsRequestObject) (ListSymptomsResponseObject, error)
-	// GetSymptom One symptom
+	// GetSymptom Get a symptom
 	// (GET /symptoms/{id})
 	GetSymptom(ctx context.Context, request GetSymptomRequestObject) (GetSymptomResponseObject, error)
 	// Triage Assess the urgency

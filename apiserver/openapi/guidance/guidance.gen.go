@@ -551,7 +551,7 @@ type AssessedExplanations struct {
 type Assessment struct {
 	Conditions []AssessedCondition `json:"conditions"`
 
-	// Overview What a clinician wants on one page.
+	// Overview A one-page overview for clinicians.
 	Overview Overview `json:"overview"`
 
 	// RecommendedChannel Null in an emergency.
@@ -587,7 +587,8 @@ type AuditRecord struct {
 	Application *string   `json:"application"`
 	At          time.Time `json:"at"`
 
-	// Resource A key is created when the instance loads it and deleted when it is no longer valid, without an actor.
+	// Resource A key is recorded as created when the instance loads it and as
+	// deleted when it is no longer valid. These records have no actor.
 	Resource AuditRecordResource `json:"resource"`
 
 	// ResourceID The id of the resource; for an application's key, the id of the application; null for a list, and for a sign-in without a user.
@@ -600,13 +601,14 @@ type AuditRecord struct {
 // AuditRecordAction defines model for AuditRecord.Action.
 type AuditRecordAction string
 
-// AuditRecordResource A key is created when the instance loads it and deleted when it is no longer valid, without an actor.
+// AuditRecordResource A key is recorded as created when the instance loads it and as
+// deleted when it is no longer valid. These records have no actor.
 type AuditRecordResource string
 
 // ChoiceID defines model for ChoiceID.
 type ChoiceID string
 
-// Delivery One attempt to tell the receiver of an event.
+// Delivery An attempt to deliver an event to the receiver.
 type Delivery struct {
 	// Attempt Which attempt it was.
 	Attempt     int    `json:"attempt"`
@@ -647,7 +649,8 @@ type Error struct {
 
 // Exchange defines model for Exchange.
 type Exchange struct {
-	// Answer As it was given, with the names of what was chosen; null when it was skipped.
+	// Answer The submitted answer with the names of the selected items; null if
+	// the question was skipped.
 	Answer     json.RawMessage `json:"answer"`
 	AnswerType AnswerType      `json:"answer_type"`
 	ID         string          `json:"id"`
@@ -784,9 +787,10 @@ type Naming struct {
 
 // NewAnswer defines model for NewAnswer.
 type NewAnswer struct {
-	// Answer By `answer_type`: `multiple_choice` and `list` a list of `{id}`, `choice` one `{id}`, `number` a whole
-	// number, `text` a string, `symptoms` a list of `{id, choice_id}`; `null` skips a question that is not
-	// required.
+	// Answer Depends on `answer_type`: a list of `{id}` for `multiple_choice`
+	// and `list`, a single `{id}` for `choice`, a whole number for
+	// `number`, a string for `text`, and a list of `{id, choice_id}` for
+	// `symptoms`. `null` skips an optional question.
 	Answer json.RawMessage `json:"answer,omitempty"`
 }
 
@@ -823,7 +827,7 @@ type NewSurvey struct {
 	// PatientID The patient that the survey is about; required.
 	PatientID *string `json:"patient_id,omitempty"`
 
-	// Sections The sections in their order. Defaults to the sections of the type.
+	// Sections The sections in order. Defaults to the sections of the type.
 	Sections []string `json:"sections,omitempty"`
 
 	// Specialist Kept and given back as it came.
@@ -862,7 +866,7 @@ type NewWebhook struct {
 	URL *string `json:"url,omitempty"`
 }
 
-// OAuthError An error as RFC 6749, section 5.2, has it.
+// OAuthError An error as defined by RFC 6749, section 5.2.
 type OAuthError struct {
 	Error            OAuthErrorError `json:"error"`
 	ErrorDescription string          `json:"error_description"`
@@ -871,7 +875,7 @@ type OAuthError struct {
 // OAuthErrorError defines model for OAuthError.Error.
 type OAuthErrorError string
 
-// Overview What a clinician wants on one page.
+// Overview A one-page overview for clinicians.
 type Overview struct {
 	Allergies        []NamedItem `json:"allergies"`
 	ChronicDiseases  []NamedItem `json:"chronic_diseases"`
@@ -883,7 +887,7 @@ type Overview struct {
 	Specialists      []NamedItem `json:"specialists"`
 	Unknown          []Naming    `json:"unknown"`
 
-	// Words The patient's own.
+	// Words The patient's own words.
 	Words []struct {
 		Question string `json:"question"`
 		Text     string `json:"text"`
@@ -903,7 +907,7 @@ type PasswordSignIn struct {
 
 // Patient defines model for Patient.
 type Patient struct {
-	// Age From `birth_date` when that is known, in months before the second birthday.
+	// Age Computed from `birth_date` if known; in months before the second birthday.
 	Age       *Age    `json:"age"`
 	BirthDate *string `json:"birth_date"`
 	Dependent bool    `json:"dependent"`
@@ -914,14 +918,14 @@ type Patient struct {
 
 // PatientChange defines model for PatientChange.
 type PatientChange struct {
-	// Age As of a new patient; `null` takes it away.
+	// Age The age, as for a new patient; `null` removes it.
 	Age nullable.Nullable[GivenAge] `json:"age,omitempty"`
 
-	// BirthDate As YYYY-MM-DD; `null` takes it away.
+	// BirthDate Date in the form YYYY-MM-DD; `null` removes it.
 	BirthDate nullable.Nullable[string] `json:"birth_date,omitempty"`
 	Dependent *bool                     `json:"dependent,omitempty"`
 
-	// Sex `female` or `male`; `null` takes it away.
+	// Sex `female` or `male`; `null` removes it.
 	Sex    nullable.Nullable[string] `json:"sex,omitempty"`
 	UserID *string                   `json:"user_id,omitempty"`
 }
@@ -941,7 +945,7 @@ type PatientPage struct {
 
 // PossibleAnswer defines model for PossibleAnswer.
 type PossibleAnswer struct {
-	// Choices For a symptom.
+	// Choices The available choices, for a symptom.
 	Choices *[]PossibleChoice `json:"choices,omitempty"`
 	ID      string            `json:"id"`
 
@@ -974,7 +978,7 @@ type Question struct {
 
 // QuestionMeta defines model for QuestionMeta.
 type QuestionMeta struct {
-	// Answers What can be chosen.
+	// Answers The available options.
 	Answers *[]PossibleAnswer `json:"answers,omitempty"`
 
 	// Component For `symptoms`.
@@ -999,7 +1003,7 @@ type QuestionMeta struct {
 // QuestionMetaComponent For `symptoms`.
 type QuestionMetaComponent string
 
-// Recipient An address or a number, one of them.
+// Recipient Either an email address or a phone number.
 type Recipient struct {
 	Email *string `json:"email,omitempty"`
 
@@ -1030,7 +1034,7 @@ type Sex string
 
 // Survey defines model for Survey.
 type Survey struct {
-	// Evidence What was given at creation, parents in place of their children.
+	// Evidence The evidence submitted at creation, with details replaced by their root symptoms.
 	Evidence         []SurveyEvidence `json:"evidence"`
 	ExpirationDate   *string          `json:"expiration_date"`
 	ID               string           `json:"id"`
@@ -1054,11 +1058,11 @@ type SurveyType string
 type SurveyChange struct {
 	Evidence []GivenEvidence `json:"evidence,omitempty"`
 
-	// ExpirationDate In RFC 3339; `null` takes it away.
+	// ExpirationDate An RFC 3339 timestamp; `null` removes it.
 	ExpirationDate nullable.Nullable[string] `json:"expiration_date,omitempty"`
 	Language       *string                   `json:"language,omitempty"`
 
-	// NotificationDate In RFC 3339; `null` takes it away.
+	// NotificationDate An RFC 3339 timestamp; `null` removes it.
 	NotificationDate nullable.Nullable[string] `json:"notification_date,omitempty"`
 	PatientID        *string                   `json:"patient_id,omitempty"`
 	Sections         []string                  `json:"sections,omitempty"`
@@ -1123,7 +1127,7 @@ type TokenTokenType string
 
 // TokenRequest defines model for TokenRequest.
 type TokenRequest struct {
-	// GrantType `client_credentials`, and required.
+	// GrantType Must be `client_credentials`.
 	GrantType *string `json:"grant_type,omitempty"`
 
 	// Scope Scopes separated by spaces. Defaults to all scopes of the application.
@@ -1150,22 +1154,23 @@ type User struct {
 
 // UserAnswer defines model for UserAnswer.
 type UserAnswer struct {
-	// Answer As of `NewAnswer`; `symptoms` with their names.
+	// Answer The answer in the form of `NewAnswer`; symptoms include their names.
 	Answer json.RawMessage `json:"answer"`
 }
 
 // UserChange defines model for UserChange.
 type UserChange struct {
-	// Email The new address; `null` takes it away.
+	// Email The new address; `null` removes it.
 	Email nullable.Nullable[string] `json:"email,omitempty"`
 
-	// Phone The new number, in international form; `null` takes it away.
+	// Phone The new number in international form; `null` removes it.
 	Phone nullable.Nullable[string] `json:"phone,omitempty"`
 }
 
 // UserExport defines model for UserExport.
 type UserExport struct {
-	// Audit What is recorded of acts by and on this user, the patients and their surveys, the latest first, at most 1000.
+	// Audit Audit records of actions by this user, and on the user, their
+	// patients and surveys, newest first, at most 1000.
 	Audit    []AuditRecord  `json:"audit"`
 	Patients []Patient      `json:"patients"`
 	Surveys  []SurveyExport `json:"surveys"`
@@ -1198,11 +1203,12 @@ type ValidationError struct {
 type Webhook struct {
 	ID string `json:"id"`
 
-	// Reference Given at creation or by a change.
+	// Reference The client's reference, set at creation or by an update.
 	Reference *string `json:"reference"`
 
-	// Status `failing`: five deliveries in a row failed, and the next is tried later. `disabled`: the
-	// receiver said 410, it wants nothing any more, until `url` changes.
+	// Status `failing`: the last five deliveries failed, and the next one is retried
+	// later. `disabled`: the receiver responded with 410 and gets no further
+	// events until `url` changes.
 	Status           WebhookStatus  `json:"status"`
 	SubscribedEvents []WebhookEvent `json:"subscribed_events"`
 	URL              string         `json:"url"`
@@ -1212,7 +1218,7 @@ type Webhook struct {
 type WebhookChange struct {
 	AuthorizationToken *string `json:"authorization_token,omitempty"`
 
-	// Reference `null` takes it away.
+	// Reference `null` removes it.
 	Reference        nullable.Nullable[string] `json:"reference,omitempty"`
 	SubscribedEvents *[]string                 `json:"subscribed_events,omitempty"`
 	URL              *string                   `json:"url,omitempty"`
@@ -1221,8 +1227,9 @@ type WebhookChange struct {
 // WebhookEvent defines model for WebhookEvent.
 type WebhookEvent string
 
-// WebhookStatus `failing`: five deliveries in a row failed, and the next is tried later. `disabled`: the
-// receiver said 410, it wants nothing any more, until `url` changes.
+// WebhookStatus `failing`: the last five deliveries failed, and the next one is retried
+// later. `disabled`: the receiver responded with 410 and gets no further
+// events until `url` changes.
 type WebhookStatus string
 
 // WebhookWithSecrets defines model for WebhookWithSecrets.
@@ -1231,14 +1238,15 @@ type WebhookWithSecrets struct {
 	AuthorizationToken string `json:"authorization_token"`
 	ID                 string `json:"id"`
 
-	// Reference Given at creation or by a change.
+	// Reference The client's reference, set at creation or by an update.
 	Reference *string `json:"reference"`
 
 	// SigningSecret What each delivery is signed with, as Standard Webhooks says.
 	SigningSecret string `json:"signing_secret"`
 
-	// Status `failing`: five deliveries in a row failed, and the next is tried later. `disabled`: the
-	// receiver said 410, it wants nothing any more, until `url` changes.
+	// Status `failing`: the last five deliveries failed, and the next one is retried
+	// later. `disabled`: the receiver responded with 410 and gets no further
+	// events until `url` changes.
 	Status           WebhookStatus  `json:"status"`
 	SubscribedEvents []WebhookEvent `json:"subscribed_events"`
 	URL              string         `json:"url"`
@@ -1248,14 +1256,15 @@ type WebhookWithSecrets struct {
 type WebhookWithSigningSecret struct {
 	ID string `json:"id"`
 
-	// Reference Given at creation or by a change.
+	// Reference The client's reference, set at creation or by an update.
 	Reference *string `json:"reference"`
 
 	// SigningSecret What each delivery is signed with, as Standard Webhooks says.
 	SigningSecret string `json:"signing_secret"`
 
-	// Status `failing`: five deliveries in a row failed, and the next is tried later. `disabled`: the
-	// receiver said 410, it wants nothing any more, until `url` changes.
+	// Status `failing`: the last five deliveries failed, and the next one is retried
+	// later. `disabled`: the receiver responded with 410 and gets no further
+	// events until `url` changes.
 	Status           WebhookStatus  `json:"status"`
 	SubscribedEvents []WebhookEvent `json:"subscribed_events"`
 	URL              string         `json:"url"`
@@ -1267,11 +1276,12 @@ type WebhookWithToken struct {
 	AuthorizationToken *string `json:"authorization_token,omitempty"`
 	ID                 string  `json:"id"`
 
-	// Reference Given at creation or by a change.
+	// Reference The client's reference, set at creation or by an update.
 	Reference *string `json:"reference"`
 
-	// Status `failing`: five deliveries in a row failed, and the next is tried later. `disabled`: the
-	// receiver said 410, it wants nothing any more, until `url` changes.
+	// Status `failing`: the last five deliveries failed, and the next one is retried
+	// later. `disabled`: the receiver responded with 410 and gets no further
+	// events until `url` changes.
 	Status           WebhookStatus  `json:"status"`
 	SubscribedEvents []WebhookEvent `json:"subscribed_events"`
 	URL              string         `json:"url"`
@@ -1327,16 +1337,16 @@ type Unprocessable = ValidationError
 
 // CreateTokenParams defines parameters for CreateToken.
 type CreateTokenParams struct {
-	// InstanceID The id of the instance, followed by `-mgp`. Without it, 401.
+	// InstanceID The id of the instance, followed by `-mgp`. Returns 401 if missing.
 	InstanceID *string `json:"Instance-Id,omitempty"`
 }
 
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// From Not before this instant.
@@ -1363,41 +1373,41 @@ type ListAuditParams struct {
 
 // SignInByPasswordParams defines parameters for SignInByPassword.
 type SignInByPasswordParams struct {
-	// InstanceID The id of the instance, with or without `-mgp`. Without it, 401.
+	// InstanceID The id of the instance, with or without `-mgp`. Returns 401 if missing.
 	InstanceID *string `json:"Instance-Id,omitempty"`
 }
 
 // SendPasswordParams defines parameters for SendPassword.
 type SendPasswordParams struct {
-	// InstanceID The id of the instance, with or without `-mgp`. Without it, 401.
+	// InstanceID The id of the instance, with or without `-mgp`. Returns 401 if missing.
 	InstanceID     *string `json:"Instance-Id,omitempty"`
 	AcceptLanguage *string `json:"Accept-Language,omitempty"`
 }
 
 // ListDeliveriesParams defines parameters for ListDeliveries.
 type ListDeliveriesParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListInterviewFeedbackParams defines parameters for ListInterviewFeedback.
 type ListInterviewFeedbackParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListKnowledgeParams defines parameters for ListKnowledge.
 type ListKnowledgeParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Query What was typed.
@@ -1424,22 +1434,22 @@ type ListKnowledgeParams struct {
 
 // ListPatientsParams defines parameters for ListPatients.
 type ListPatientsParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// UserID Only the patients of this user.
+	// UserID Return only the patients of this user.
 	UserID *string `form:"user_id,omitempty" json:"user_id,omitempty"`
 }
 
 // ListSurveysParams defines parameters for ListSurveys.
 type ListSurveysParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// PatientID Only those of this patient.
@@ -1471,10 +1481,10 @@ type GetFhir200ApplicationFhirPlusJSONResponseBodyType string
 
 // ListAnswersParams defines parameters for ListAnswers.
 type ListAnswersParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
@@ -1495,16 +1505,16 @@ type ListUsageParams struct {
 
 // ListUsersParams defines parameters for ListUsers.
 type ListUsersParams struct {
-	// Limit How many items a page has at most.
+	// Limit The maximum number of items per page.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
-	// Cursor The number of the page, from 0 to the number in the link `last`.
+	// Cursor The page number, from 0 to the number in the link `last`.
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
-	// Email Only the user with this address, if any.
+	// Email Return only the user with this address.
 	Email *string `form:"email,omitempty" json:"email,omitempty"`
 
-	// Phone Only the user with this number, if any; not together with `email`.
+	// Phone Return only the user with this number; cannot be combined with `email`.
 	Phone *string `form:"phone,omitempty" json:"phone,omitempty"`
 }
 
@@ -1555,133 +1565,133 @@ type ChangeUserJSONRequestBody = UserChange
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
-	// GetKeys The public keys that verify access tokens
+	// GetKeys Get the public keys that verify access tokens
 	// (GET /.well-known/jwks.json)
 	GetKeys(w http.ResponseWriter, r *http.Request)
-	// CreateToken An access token for an application's id and key (OAuth 2.0, client credentials)
+	// CreateToken Create an access token from an application's id and key (OAuth 2.0 client credentials)
 	// (POST /api/auth/token)
 	CreateToken(w http.ResponseWriter, r *http.Request, params CreateTokenParams)
-	// ListAudit Who did what, the latest first
+	// ListAudit List audit records, newest first
 	// (GET /api/mgp/v1/audit)
 	ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams)
-	// SignInByMagicCode An access token for the code of a magic link
+	// SignInByMagicCode Create an access token from the code of a magic link
 	// (POST /api/mgp/v1/auth/login/magic_code)
 	SignInByMagicCode(w http.ResponseWriter, r *http.Request)
-	// SignInByPassword An access token for an end user's one-time password
+	// SignInByPassword Create an access token from an end user's one-time password
 	// (POST /api/mgp/v1/auth/login/otp)
 	SignInByPassword(w http.ResponseWriter, r *http.Request, params SignInByPasswordParams)
-	// SendPassword Send an end user a one-time password
+	// SendPassword Send a one-time password to an end user
 	// (POST /api/mgp/v1/auth/otp)
 	SendPassword(w http.ResponseWriter, r *http.Request, params SendPasswordParams)
-	// ListWebhooks All webhook configurations, in the order in which they were made
+	// ListWebhooks List all webhook configurations in the order of their creation
 	// (GET /api/mgp/v1/config/webhook)
 	ListWebhooks(w http.ResponseWriter, r *http.Request)
-	// CreateWebhook A new webhook configuration
+	// CreateWebhook Create a webhook configuration
 	// (POST /api/mgp/v1/config/webhook)
 	CreateWebhook(w http.ResponseWriter, r *http.Request)
-	// DeleteWebhook Remove a webhook configuration
+	// DeleteWebhook Delete a webhook configuration
 	// (DELETE /api/mgp/v1/config/webhook/{webhook_id})
 	DeleteWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID)
-	// GetWebhook A webhook configuration
+	// GetWebhook Get a webhook configuration
 	// (GET /api/mgp/v1/config/webhook/{webhook_id})
 	GetWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID)
-	// ChangeWebhook Change a webhook configuration
+	// ChangeWebhook Update a webhook configuration
 	// (PATCH /api/mgp/v1/config/webhook/{webhook_id})
 	ChangeWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID)
-	// ListDeliveries What was sent to the receiver, the latest first
+	// ListDeliveries List delivery attempts, newest first
 	// (GET /api/mgp/v1/config/webhook/{webhook_id}/deliveries)
 	ListDeliveries(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params ListDeliveriesParams)
-	// ReplayDelivery Send the event of a delivery again
+	// ReplayDelivery Redeliver the event of a delivery
 	// (POST /api/mgp/v1/config/webhook/{webhook_id}/deliveries/{delivery_id}/replay)
 	ReplayDelivery(w http.ResponseWriter, r *http.Request, webhookID WebhookID, deliveryID DeliveryID)
-	// RotateWebhookSecret A new signing secret
+	// RotateWebhookSecret Rotate the signing secret
 	// (POST /api/mgp/v1/config/webhook/{webhook_id}/rotate_secret)
 	RotateWebhookSecret(w http.ResponseWriter, r *http.Request, webhookID WebhookID)
 	// TestWebhook Send an event of type `ping`
 	// (POST /api/mgp/v1/config/webhook/{webhook_id}/test)
 	TestWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID)
-	// ListInterviewFeedback What patients meant to do before and after their interviews
+	// ListInterviewFeedback List the intentions of patients before and after their interviews
 	// (GET /api/mgp/v1/interviews/feedback)
 	ListInterviewFeedback(w http.ResponseWriter, r *http.Request, params ListInterviewFeedbackParams)
-	// ListKnowledge What can be chosen in answer to a question
+	// ListKnowledge Search the values available as answers
 	// (GET /api/mgp/v1/knowledge/{list})
 	ListKnowledge(w http.ResponseWriter, r *http.Request, list string, params ListKnowledgeParams)
-	// ListPatients Patients, in the order in which they were made
+	// ListPatients List patients in the order of their creation
 	// (GET /api/mgp/v1/patients)
 	ListPatients(w http.ResponseWriter, r *http.Request, params ListPatientsParams)
-	// CreatePatient A new patient of a user
+	// CreatePatient Create a patient of a user
 	// (POST /api/mgp/v1/patients)
 	CreatePatient(w http.ResponseWriter, r *http.Request)
-	// DeletePatient Erase a patient, with what is kept of it
+	// DeletePatient Delete a patient with all data
 	// (DELETE /api/mgp/v1/patients/{patient_id})
 	DeletePatient(w http.ResponseWriter, r *http.Request, patientID PatientID)
-	// GetPatient A patient
+	// GetPatient Get a patient
 	// (GET /api/mgp/v1/patients/{patient_id})
 	GetPatient(w http.ResponseWriter, r *http.Request, patientID PatientID)
-	// ChangePatient Change a patient
+	// ChangePatient Update a patient
 	// (PATCH /api/mgp/v1/patients/{patient_id})
 	ChangePatient(w http.ResponseWriter, r *http.Request, patientID PatientID)
-	// ListSurveys Surveys, in the order in which they were made
+	// ListSurveys List surveys in the order of their creation
 	// (GET /api/mgp/v1/surveys)
 	ListSurveys(w http.ResponseWriter, r *http.Request, params ListSurveysParams)
-	// CreateSurvey A new survey of a patient
+	// CreateSurvey Create a survey of a patient
 	// (POST /api/mgp/v1/surveys)
 	CreateSurvey(w http.ResponseWriter, r *http.Request, params CreateSurveyParams)
-	// DeleteSurvey Erase a survey, with what is kept of it
+	// DeleteSurvey Delete a survey with all data
 	// (DELETE /api/mgp/v1/surveys/{survey_id})
 	DeleteSurvey(w http.ResponseWriter, r *http.Request, surveyID SurveyID)
-	// GetSurvey A survey
+	// GetSurvey Get a survey
 	// (GET /api/mgp/v1/surveys/{survey_id})
 	GetSurvey(w http.ResponseWriter, r *http.Request, surveyID SurveyID)
-	// ChangeSurvey Change a survey
+	// ChangeSurvey Update a survey
 	// (PATCH /api/mgp/v1/surveys/{survey_id})
 	ChangeSurvey(w http.ResponseWriter, r *http.Request, surveyID SurveyID)
-	// GetAssessment What the evidence of a completed survey says
+	// GetAssessment Get the assessment of a completed survey
 	// (GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment)
 	GetAssessment(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params GetAssessmentParams)
-	// GetFhir A completed survey in FHIR R4
+	// GetFhir Get a completed survey in FHIR R4
 	// (GET /api/mgp/v1/surveys/{survey_id}/fhir)
 	GetFhir(w http.ResponseWriter, r *http.Request, surveyID SurveyID)
-	// GetMagicLink A link that signs the user in at the survey
+	// GetMagicLink Create a magic link that signs the user in to the survey
 	// (GET /api/mgp/v1/surveys/{survey_id}/magic_link)
 	GetMagicLink(w http.ResponseWriter, r *http.Request, surveyID SurveyID)
-	// ListAnswers The answered questions, in order
+	// ListAnswers List the answered questions in order
 	// (GET /api/mgp/v1/surveys/{survey_id}/questions)
 	ListAnswers(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params ListAnswersParams)
-	// GetCurrentQuestion The current question
+	// GetCurrentQuestion Get the current question
 	// (GET /api/mgp/v1/surveys/{survey_id}/questions/current)
 	GetCurrentQuestion(w http.ResponseWriter, r *http.Request, surveyID SurveyID)
 	// AnswerCurrentQuestion Answer the current question
 	// (POST /api/mgp/v1/surveys/{survey_id}/questions/current)
 	AnswerCurrentQuestion(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params AnswerCurrentQuestionParams)
-	// GetQuestion A question that was answered, or the current one
+	// GetQuestion Get an answered question or the current question
 	// (GET /api/mgp/v1/surveys/{survey_id}/questions/{question_index})
 	GetQuestion(w http.ResponseWriter, r *http.Request, surveyID SurveyID, questionIndex string)
-	// ChangeAnswer Give another answer
+	// ChangeAnswer Change an answer
 	// (PUT /api/mgp/v1/surveys/{survey_id}/questions/{question_index})
 	ChangeAnswer(w http.ResponseWriter, r *http.Request, surveyID SurveyID, questionIndex string)
-	// GetSummary What was asked and answered in a completed survey
+	// GetSummary Get the questions and answers of a completed survey
 	// (GET /api/mgp/v1/surveys/{survey_id}/summary)
 	GetSummary(w http.ResponseWriter, r *http.Request, surveyID SurveyID)
-	// ListUsage How often each application called each endpoint on each day
+	// ListUsage List calls per application, endpoint and day
 	// (GET /api/mgp/v1/usage)
 	ListUsage(w http.ResponseWriter, r *http.Request, params ListUsageParams)
-	// ListUsers Users, in the order in which they were made
+	// ListUsers List users in the order of their creation
 	// (GET /api/mgp/v1/users)
 	ListUsers(w http.ResponseWriter, r *http.Request, params ListUsersParams)
-	// CreateUser A new user
+	// CreateUser Create a user
 	// (POST /api/mgp/v1/users)
 	CreateUser(w http.ResponseWriter, r *http.Request)
-	// DeleteUser Erase a user, with all patients and what is kept of them
+	// DeleteUser Delete a user with all patients and their data
 	// (DELETE /api/mgp/v1/users/{user_id})
 	DeleteUser(w http.ResponseWriter, r *http.Request, userID UserID)
-	// GetUser A user
+	// GetUser Get a user
 	// (GET /api/mgp/v1/users/{user_id})
 	GetUser(w http.ResponseWriter, r *http.Request, userID UserID)
-	// ChangeUser Change a user
+	// ChangeUser Update a user
 	// (PATCH /api/mgp/v1/users/{user_id})
 	ChangeUser(w http.ResponseWriter, r *http.Request, userID UserID)
-	// ExportUser All that is kept of a user, to be handed to that person
+	// ExportUser Export all data stored about a user
 	// (GET /api/mgp/v1/users/{user_id}/export)
 	ExportUser(w http.ResponseWriter, r *http.Request, userID UserID)
 }
@@ -1690,85 +1700,85 @@ type ServerInterface interface {
 
 type Unimplemented struct{}
 
-// GetKeys The public keys that verify access tokens
+// GetKeys Get the public keys that verify access tokens
 // (GET /.well-known/jwks.json)
 func (_ Unimplemented) GetKeys(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// CreateToken An access token for an application's id and key (OAuth 2.0, client credentials)
+// CreateToken Create an access token from an application's id and key (OAuth 2.0 client credentials)
 // (POST /api/auth/token)
 func (_ Unimplemented) CreateToken(w http.ResponseWriter, r *http.Request, params CreateTokenParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListAudit Who did what, the latest first
+// ListAudit List audit records, newest first
 // (GET /api/mgp/v1/audit)
 func (_ Unimplemented) ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// SignInByMagicCode An access token for the code of a magic link
+// SignInByMagicCode Create an access token from the code of a magic link
 // (POST /api/mgp/v1/auth/login/magic_code)
 func (_ Unimplemented) SignInByMagicCode(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// SignInByPassword An access token for an end user's one-time password
+// SignInByPassword Create an access token from an end user's one-time password
 // (POST /api/mgp/v1/auth/login/otp)
 func (_ Unimplemented) SignInByPassword(w http.ResponseWriter, r *http.Request, params SignInByPasswordParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// SendPassword Send an end user a one-time password
+// SendPassword Send a one-time password to an end user
 // (POST /api/mgp/v1/auth/otp)
 func (_ Unimplemented) SendPassword(w http.ResponseWriter, r *http.Request, params SendPasswordParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListWebhooks All webhook configurations, in the order in which they were made
+// ListWebhooks List all webhook configurations in the order of their creation
 // (GET /api/mgp/v1/config/webhook)
 func (_ Unimplemented) ListWebhooks(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// CreateWebhook A new webhook configuration
+// CreateWebhook Create a webhook configuration
 // (POST /api/mgp/v1/config/webhook)
 func (_ Unimplemented) CreateWebhook(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// DeleteWebhook Remove a webhook configuration
+// DeleteWebhook Delete a webhook configuration
 // (DELETE /api/mgp/v1/config/webhook/{webhook_id})
 func (_ Unimplemented) DeleteWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetWebhook A webhook configuration
+// GetWebhook Get a webhook configuration
 // (GET /api/mgp/v1/config/webhook/{webhook_id})
 func (_ Unimplemented) GetWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ChangeWebhook Change a webhook configuration
+// ChangeWebhook Update a webhook configuration
 // (PATCH /api/mgp/v1/config/webhook/{webhook_id})
 func (_ Unimplemented) ChangeWebhook(w http.ResponseWriter, r *http.Request, webhookID WebhookID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListDeliveries What was sent to the receiver, the latest first
+// ListDeliveries List delivery attempts, newest first
 // (GET /api/mgp/v1/config/webhook/{webhook_id}/deliveries)
 func (_ Unimplemented) ListDeliveries(w http.ResponseWriter, r *http.Request, webhookID WebhookID, params ListDeliveriesParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ReplayDelivery Send the event of a delivery again
+// ReplayDelivery Redeliver the event of a delivery
 // (POST /api/mgp/v1/config/webhook/{webhook_id}/deliveries/{delivery_id}/replay)
 func (_ Unimplemented) ReplayDelivery(w http.ResponseWriter, r *http.Request, webhookID WebhookID, deliveryID DeliveryID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// RotateWebhookSecret A new signing secret
+// RotateWebhookSecret Rotate the signing secret
 // (POST /api/mgp/v1/config/webhook/{webhook_id}/rotate_secret)
 func (_ Unimplemented) RotateWebhookSecret(w http.ResponseWriter, r *http.Request, webhookID WebhookID) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -1780,103 +1790,103 @@ func (_ Unimplemented) TestWebhook(w http.ResponseWriter, r *http.Request, webho
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListInterviewFeedback What patients meant to do before and after their interviews
+// ListInterviewFeedback List the intentions of patients before and after their interviews
 // (GET /api/mgp/v1/interviews/feedback)
 func (_ Unimplemented) ListInterviewFeedback(w http.ResponseWriter, r *http.Request, params ListInterviewFeedbackParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListKnowledge What can be chosen in answer to a question
+// ListKnowledge Search the values available as answers
 // (GET /api/mgp/v1/knowledge/{list})
 func (_ Unimplemented) ListKnowledge(w http.ResponseWriter, r *http.Request, list string, params ListKnowledgeParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListPatients Patients, in the order in which they were made
+// ListPatients List patients in the order of their creation
 // (GET /api/mgp/v1/patients)
 func (_ Unimplemented) ListPatients(w http.ResponseWriter, r *http.Request, params ListPatientsParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// CreatePatient A new patient of a user
+// CreatePatient Create a patient of a user
 // (POST /api/mgp/v1/patients)
 func (_ Unimplemented) CreatePatient(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// DeletePatient Erase a patient, with what is kept of it
+// DeletePatient Delete a patient with all data
 // (DELETE /api/mgp/v1/patients/{patient_id})
 func (_ Unimplemented) DeletePatient(w http.ResponseWriter, r *http.Request, patientID PatientID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetPatient A patient
+// GetPatient Get a patient
 // (GET /api/mgp/v1/patients/{patient_id})
 func (_ Unimplemented) GetPatient(w http.ResponseWriter, r *http.Request, patientID PatientID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ChangePatient Change a patient
+// ChangePatient Update a patient
 // (PATCH /api/mgp/v1/patients/{patient_id})
 func (_ Unimplemented) ChangePatient(w http.ResponseWriter, r *http.Request, patientID PatientID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListSurveys Surveys, in the order in which they were made
+// ListSurveys List surveys in the order of their creation
 // (GET /api/mgp/v1/surveys)
 func (_ Unimplemented) ListSurveys(w http.ResponseWriter, r *http.Request, params ListSurveysParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// CreateSurvey A new survey of a patient
+// CreateSurvey Create a survey of a patient
 // (POST /api/mgp/v1/surveys)
 func (_ Unimplemented) CreateSurvey(w http.ResponseWriter, r *http.Request, params CreateSurveyParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// DeleteSurvey Erase a survey, with what is kept of it
+// DeleteSurvey Delete a survey with all data
 // (DELETE /api/mgp/v1/surveys/{survey_id})
 func (_ Unimplemented) DeleteSurvey(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetSurvey A survey
+// GetSurvey Get a survey
 // (GET /api/mgp/v1/surveys/{survey_id})
 func (_ Unimplemented) GetSurvey(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ChangeSurvey Change a survey
+// ChangeSurvey Update a survey
 // (PATCH /api/mgp/v1/surveys/{survey_id})
 func (_ Unimplemented) ChangeSurvey(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetAssessment What the evidence of a completed survey says
+// GetAssessment Get the assessment of a completed survey
 // (GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment)
 func (_ Unimplemented) GetAssessment(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params GetAssessmentParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetFhir A completed survey in FHIR R4
+// GetFhir Get a completed survey in FHIR R4
 // (GET /api/mgp/v1/surveys/{survey_id}/fhir)
 func (_ Unimplemented) GetFhir(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetMagicLink A link that signs the user in at the survey
+// GetMagicLink Create a magic link that signs the user in to the survey
 // (GET /api/mgp/v1/surveys/{survey_id}/magic_link)
 func (_ Unimplemented) GetMagicLink(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListAnswers The answered questions, in order
+// ListAnswers List the answered questions in order
 // (GET /api/mgp/v1/surveys/{survey_id}/questions)
 func (_ Unimplemented) ListAnswers(w http.ResponseWriter, r *http.Request, surveyID SurveyID, params ListAnswersParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetCurrentQuestion The current question
+// GetCurrentQuestion Get the current question
 // (GET /api/mgp/v1/surveys/{survey_id}/questions/current)
 func (_ Unimplemented) GetCurrentQuestion(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -1888,61 +1898,61 @@ func (_ Unimplemented) AnswerCurrentQuestion(w http.ResponseWriter, r *http.Requ
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetQuestion A question that was answered, or the current one
+// GetQuestion Get an answered question or the current question
 // (GET /api/mgp/v1/surveys/{survey_id}/questions/{question_index})
 func (_ Unimplemented) GetQuestion(w http.ResponseWriter, r *http.Request, surveyID SurveyID, questionIndex string) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ChangeAnswer Give another answer
+// ChangeAnswer Change an answer
 // (PUT /api/mgp/v1/surveys/{survey_id}/questions/{question_index})
 func (_ Unimplemented) ChangeAnswer(w http.ResponseWriter, r *http.Request, surveyID SurveyID, questionIndex string) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetSummary What was asked and answered in a completed survey
+// GetSummary Get the questions and answers of a completed survey
 // (GET /api/mgp/v1/surveys/{survey_id}/summary)
 func (_ Unimplemented) GetSummary(w http.ResponseWriter, r *http.Request, surveyID SurveyID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListUsage How often each application called each endpoint on each day
+// ListUsage List calls per application, endpoint and day
 // (GET /api/mgp/v1/usage)
 func (_ Unimplemented) ListUsage(w http.ResponseWriter, r *http.Request, params ListUsageParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ListUsers Users, in the order in which they were made
+// ListUsers List users in the order of their creation
 // (GET /api/mgp/v1/users)
 func (_ Unimplemented) ListUsers(w http.ResponseWriter, r *http.Request, params ListUsersParams) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// CreateUser A new user
+// CreateUser Create a user
 // (POST /api/mgp/v1/users)
 func (_ Unimplemented) CreateUser(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// DeleteUser Erase a user, with all patients and what is kept of them
+// DeleteUser Delete a user with all patients and their data
 // (DELETE /api/mgp/v1/users/{user_id})
 func (_ Unimplemented) DeleteUser(w http.ResponseWriter, r *http.Request, userID UserID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// GetUser A user
+// GetUser Get a user
 // (GET /api/mgp/v1/users/{user_id})
 func (_ Unimplemented) GetUser(w http.ResponseWriter, r *http.Request, userID UserID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ChangeUser Change a user
+// ChangeUser Update a user
 // (PATCH /api/mgp/v1/users/{user_id})
 func (_ Unimplemented) ChangeUser(w http.ResponseWriter, r *http.Request, userID UserID) {
 	w.WriteHeader(http.StatusNotImplemented)
 }
 
-// ExportUser All that is kept of a user, to be handed to that person
+// ExportUser Export all data stored about a user
 // (GET /api/mgp/v1/users/{user_id}/export)
 func (_ Unimplemented) ExportUser(w http.ResponseWriter, r *http.Request, userID UserID) {
 	w.WriteHeader(http.StatusNotImplemented)
@@ -8676,133 +8686,133 @@ func (response ExportUser503JSONResponse) VisitExportUserResponse(w http.Respons
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
-	// GetKeys The public keys that verify access tokens
+	// GetKeys Get the public keys that verify access tokens
 	// (GET /.well-known/jwks.json)
 	GetKeys(ctx context.Context, request GetKeysRequestObject) (GetKeysResponseObject, error)
-	// CreateToken An access token for an application's id and key (OAuth 2.0, client credentials)
+	// CreateToken Create an access token from an application's id and key (OAuth 2.0 client credentials)
 	// (POST /api/auth/token)
 	CreateToken(ctx context.Context, request CreateTokenRequestObject) (CreateTokenResponseObject, error)
-	// ListAudit Who did what, the latest first
+	// ListAudit List audit records, newest first
 	// (GET /api/mgp/v1/audit)
 	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
-	// SignInByMagicCode An access token for the code of a magic link
+	// SignInByMagicCode Create an access token from the code of a magic link
 	// (POST /api/mgp/v1/auth/login/magic_code)
 	SignInByMagicCode(ctx context.Context, request SignInByMagicCodeRequestObject) (SignInByMagicCodeResponseObject, error)
-	// SignInByPassword An access token for an end user's one-time password
+	// SignInByPassword Create an access token from an end user's one-time password
 	// (POST /api/mgp/v1/auth/login/otp)
 	SignInByPassword(ctx context.Context, request SignInByPasswordRequestObject) (SignInByPasswordResponseObject, error)
-	// SendPassword Send an end user a one-time password
+	// SendPassword Send a one-time password to an end user
 	// (POST /api/mgp/v1/auth/otp)
 	SendPassword(ctx context.Context, request SendPasswordRequestObject) (SendPasswordResponseObject, error)
-	// ListWebhooks All webhook configurations, in the order in which they were made
+	// ListWebhooks List all webhook configurations in the order of their creation
 	// (GET /api/mgp/v1/config/webhook)
 	ListWebhooks(ctx context.Context, request ListWebhooksRequestObject) (ListWebhooksResponseObject, error)
-	// CreateWebhook A new webhook configuration
+	// CreateWebhook Create a webhook configuration
 	// (POST /api/mgp/v1/config/webhook)
 	CreateWebhook(ctx context.Context, request CreateWebhookRequestObject) (CreateWebhookResponseObject, error)
-	// DeleteWebhook Remove a webhook configuration
+	// DeleteWebhook Delete a webhook configuration
 	// (DELETE /api/mgp/v1/config/webhook/{webhook_id})
 	DeleteWebhook(ctx context.Context, request DeleteWebhookRequestObject) (DeleteWebhookResponseObject, error)
-	// GetWebhook A webhook configuration
+	// GetWebhook Get a webhook configuration
 	// (GET /api/mgp/v1/config/webhook/{webhook_id})
 	GetWebhook(ctx context.Context, request GetWebhookRequestObject) (GetWebhookResponseObject, error)
-	// ChangeWebhook Change a webhook configuration
+	// ChangeWebhook Update a webhook configuration
 	// (PATCH /api/mgp/v1/config/webhook/{webhook_id})
 	ChangeWebhook(ctx context.Context, request ChangeWebhookRequestObject) (ChangeWebhookResponseObject, error)
-	// ListDeliveries What was sent to the receiver, the latest first
+	// ListDeliveries List delivery attempts, newest first
 	// (GET /api/mgp/v1/config/webhook/{webhook_id}/deliveries)
 	ListDeliveries(ctx context.Context, request ListDeliveriesRequestObject) (ListDeliveriesResponseObject, error)
-	// ReplayDelivery Send the event of a delivery again
+	// ReplayDelivery Redeliver the event of a delivery
 	// (POST /api/mgp/v1/config/webhook/{webhook_id}/deliveries/{delivery_id}/replay)
 	ReplayDelivery(ctx context.Context, request ReplayDeliveryRequestObject) (ReplayDeliveryResponseObject, error)
-	// RotateWebhookSecret A new signing secret
+	// RotateWebhookSecret Rotate the signing secret
 	// (POST /api/mgp/v1/config/webhook/{webhook_id}/rotate_secret)
 	RotateWebhookSecret(ctx context.Context, request RotateWebhookSecretRequestObject) (RotateWebhookSecretResponseObject, error)
 	// TestWebhook Send an event of type `ping`
 	// (POST /api/mgp/v1/config/webhook/{webhook_id}/test)
 	TestWebhook(ctx context.Context, request TestWebhookRequestObject) (TestWebhookResponseObject, error)
-	// ListInterviewFeedback What patients meant to do before and after their interviews
+	// ListInterviewFeedback List the intentions of patients before and after their interviews
 	// (GET /api/mgp/v1/interviews/feedback)
 	ListInterviewFeedback(ctx context.Context, request ListInterviewFeedbackRequestObject) (ListInterviewFeedbackResponseObject, error)
-	// ListKnowledge What can be chosen in answer to a question
+	// ListKnowledge Search the values available as answers
 	// (GET /api/mgp/v1/knowledge/{list})
 	ListKnowledge(ctx context.Context, request ListKnowledgeRequestObject) (ListKnowledgeResponseObject, error)
-	// ListPatients Patients, in the order in which they were made
+	// ListPatients List patients in the order of their creation
 	// (GET /api/mgp/v1/patients)
 	ListPatients(ctx context.Context, request ListPatientsRequestObject) (ListPatientsResponseObject, error)
-	// CreatePatient A new patient of a user
+	// CreatePatient Create a patient of a user
 	// (POST /api/mgp/v1/patients)
 	CreatePatient(ctx context.Context, request CreatePatientRequestObject) (CreatePatientResponseObject, error)
-	// DeletePatient Erase a patient, with what is kept of it
+	// DeletePatient Delete a patient with all data
 	// (DELETE /api/mgp/v1/patients/{patient_id})
 	DeletePatient(ctx context.Context, request DeletePatientRequestObject) (DeletePatientResponseObject, error)
-	// GetPatient A patient
+	// GetPatient Get a patient
 	// (GET /api/mgp/v1/patients/{patient_id})
 	GetPatient(ctx context.Context, request GetPatientRequestObject) (GetPatientResponseObject, error)
-	// ChangePatient Change a patient
+	// ChangePatient Update a patient
 	// (PATCH /api/mgp/v1/patients/{patient_id})
 	ChangePatient(ctx context.Context, request ChangePatientRequestObject) (ChangePatientResponseObject, error)
-	// ListSurveys Surveys, in the order in which they were made
+	// ListSurveys List surveys in the order of their creation
 	// (GET /api/mgp/v1/surveys)
 	ListSurveys(ctx context.Context, request ListSurveysRequestObject) (ListSurveysResponseObject, error)
-	// CreateSurvey A new survey of a patient
+	// CreateSurvey Create a survey of a patient
 	// (POST /api/mgp/v1/surveys)
 	CreateSurvey(ctx context.Context, request CreateSurveyRequestObject) (CreateSurveyResponseObject, error)
-	// DeleteSurvey Erase a survey, with what is kept of it
+	// DeleteSurvey Delete a survey with all data
 	// (DELETE /api/mgp/v1/surveys/{survey_id})
 	DeleteSurvey(ctx context.Context, request DeleteSurveyRequestObject) (DeleteSurveyResponseObject, error)
-	// GetSurvey A survey
+	// GetSurvey Get a survey
 	// (GET /api/mgp/v1/surveys/{survey_id})
 	GetSurvey(ctx context.Context, request GetSurveyRequestObject) (GetSurveyResponseObject, error)
-	// ChangeSurvey Change a survey
+	// ChangeSurvey Update a survey
 	// (PATCH /api/mgp/v1/surveys/{survey_id})
 	ChangeSurvey(ctx context.Context, request ChangeSurveyRequestObject) (ChangeSurveyResponseObject, error)
-	// GetAssessment What the evidence of a completed survey says
+	// GetAssessment Get the assessment of a completed survey
 	// (GET /api/mgp/v1/surveys/{survey_id}/evidence_assessment)
 	GetAssessment(ctx context.Context, request GetAssessmentRequestObject) (GetAssessmentResponseObject, error)
-	// GetFhir A completed survey in FHIR R4
+	// GetFhir Get a completed survey in FHIR R4
 	// (GET /api/mgp/v1/surveys/{survey_id}/fhir)
 	GetFhir(ctx context.Context, request GetFhirRequestObject) (GetFhirResponseObject, error)
-	// GetMagicLink A link that signs the user in at the survey
+	// GetMagicLink Create a magic link that signs the user in to the survey
 	// (GET /api/mgp/v1/surveys/{survey_id}/magic_link)
 	GetMagicLink(ctx context.Context, request GetMagicLinkRequestObject) (GetMagicLinkResponseObject, error)
-	// ListAnswers The answered questions, in order
+	// ListAnswers List the answered questions in order
 	// (GET /api/mgp/v1/surveys/{survey_id}/questions)
 	ListAnswers(ctx context.Context, request ListAnswersRequestObject) (ListAnswersResponseObject, error)
-	// GetCurrentQuestion The current question
+	// GetCurrentQuestion Get the current question
 	// (GET /api/mgp/v1/surveys/{survey_id}/questions/current)
 	GetCurrentQuestion(ctx context.Context, request GetCurrentQuestionRequestObject) (GetCurrentQuestionResponseObject, error)
 	// AnswerCurrentQuestion Answer the current question
 	// (POST /api/mgp/v1/surveys/{survey_id}/questions/current)
 	AnswerCurrentQuestion(ctx context.Context, request AnswerCurrentQuestionRequestObject) (AnswerCurrentQuestionResponseObject, error)
-	// GetQuestion A question that was answered, or the current one
+	// GetQuestion Get an answered question or the current question
 	// (GET /api/mgp/v1/surveys/{survey_id}/questions/{question_index})
 	GetQuestion(ctx context.Context, request GetQuestionRequestObject) (GetQuestionResponseObject, error)
-	// ChangeAnswer Give another answer
+	// ChangeAnswer Change an answer
 	// (PUT /api/mgp/v1/surveys/{survey_id}/questions/{question_index})
 	ChangeAnswer(ctx context.Context, request ChangeAnswerRequestObject) (ChangeAnswerResponseObject, error)
-	// GetSummary What was asked and answered in a completed survey
+	// GetSummary Get the questions and answers of a completed survey
 	// (GET /api/mgp/v1/surveys/{survey_id}/summary)
 	GetSummary(ctx context.Context, request GetSummaryRequestObject) (GetSummaryResponseObject, error)
-	// ListUsage How often each application called each endpoint on each day
+	// ListUsage List calls per application, endpoint and day
 	// (GET /api/mgp/v1/usage)
 	ListUsage(ctx context.Context, request ListUsageRequestObject) (ListUsageResponseObject, error)
-	// ListUsers Users, in the order in which they were made
+	// ListUsers List users in the order of their creation
 	// (GET /api/mgp/v1/users)
 	ListUsers(ctx context.Context, request ListUsersRequestObject) (ListUsersResponseObject, error)
-	// CreateUser A new user
+	// CreateUser Create a user
 	// (POST /api/mgp/v1/users)
 	CreateUser(ctx context.Context, request CreateUserRequestObject) (CreateUserResponseObject, error)
-	// DeleteUser Erase a user, with all patients and what is kept of them
+	// DeleteUser Delete a user with all patients and their data
 	// (DELETE /api/mgp/v1/users/{user_id})
 	DeleteUser(ctx context.Context, request DeleteUserRequestObject) (DeleteUserResponseObject, error)
-	// GetUser A user
+	// GetUser Get a user
 	// (GET /api/mgp/v1/users/{user_id})
 	GetUser(ctx context.Context, request GetUserRequestObject) (GetUserResponseObject, error)
-	// ChangeUser Change a user
+	// ChangeUser Update a user
 	// (PATCH /api/mgp/v1/users/{user_id})
 	ChangeUser(ctx context.Context, request ChangeUserRequestObject) (ChangeUserResponseObject, error)
-	// ExportUser All that is kept of a user, to be handed to that person
+	// ExportUser Export all data stored about a user
 	// (GET /api/mgp/v1/users/{user_id}/export)
 	ExportUser(ctx context.Context, request ExportUserRequestObject) (ExportUserResponseObject, error)
 }
