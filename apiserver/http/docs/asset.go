@@ -27,9 +27,8 @@ var contentTypes = map[string]string{
 	".yaml": "application/yaml",
 }
 
-// contentSecurityPolicy lets a page use this server's files only: no inline scripts or
-// styles, no other hosts, no framing. Images may be data URLs, as in the viewer's style
-// sheets.
+// contentSecurityPolicy restricts a page to files of this server and forbids inline scripts
+// and styles and framing. Images may be data URLs, which the style sheets of Swagger UI use.
 const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -42,8 +41,8 @@ type asset struct {
 	etag         string        // changes with the content
 }
 
-// newAsset returns an asset with the content that open returns. The file extension
-// determines the content type; compressed content has the extension .gz.
+// newAsset returns an asset whose content is read from open. The file extension determines
+// the content type; compressed content has the extension .gz.
 func newAsset(name string, open func() io.ReadSeeker) *asset {
 	plain, isGzip := strings.CutSuffix(name, ".gz")
 	contentType, known := contentTypes[path.Ext(plain)]
@@ -55,7 +54,7 @@ func newAsset(name string, open func() io.ReadSeeker) *asset {
 	return &asset{contentType, open, isGzip, decompress, base64.RawURLEncoding.EncodeToString(hash.Sum(nil)[:12])}
 }
 
-// openBytes returns a function that opens content in memory.
+// openBytes returns a function that opens in-memory content.
 func openBytes(content []byte) func() io.ReadSeeker {
 	return func() io.ReadSeeker { return bytes.NewReader(content) }
 }
@@ -92,9 +91,9 @@ func (a *asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(smallBufferWriter{w}, r, "", time.Time{}, content)
 }
 
-// smallBufferWriter is a response writer that needs little memory for slow clients: assets
-// are public, and a client does not have to read the response. The default copy buffer
-// would take 32 KiB for each.
+// smallBufferWriter is a response writer that needs little memory for slow clients. Assets
+// are public, and a client may never read the response; the default copy buffer takes 32 KiB
+// per response.
 type smallBufferWriter struct{ http.ResponseWriter }
 
 // ReadFrom implements io.ReaderFrom.

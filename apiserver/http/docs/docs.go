@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package docs serves the contracts at /openapi and a page to read them at /docs. The page
-// is an embedded Swagger UI, so that it loads nothing from other hosts. The contracts
-// themselves belong to package openapi.
+// Package docs serves the contracts at /openapi and an API reference at /docs. The reference
+// is an embedded Swagger UI that loads nothing from other hosts. The contracts themselves
+// belong to package openapi.
 package docs
 
 import (
@@ -21,14 +21,14 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// swaggerUIFiles are the files of Swagger UI that the page uses.
+// swaggerUIFiles are the files of Swagger UI used by the page.
 var swaggerUIFiles = []string{
 	"swagger-ui.css.gz", "swagger-ui-bundle.js.gz", "swagger-ui-standalone-preset.js.gz", "favicon-32x32.png",
 }
 
-// An Application holds the credentials that the page uses to try out calls. Everyone who
-// can open the page can read them, so they are for development only; if empty, the page
-// asks for credentials.
+// An Application holds the credentials that the page uses to try out calls. Everyone who can
+// open the page can read them, so they are for development only. If empty, the page asks for
+// credentials.
 type Application struct {
 	// ID and Key are the credentials.
 	ID  string `json:"id,omitempty"`
@@ -67,11 +67,11 @@ func newAssets(application Application) map[string]*asset {
 	return all
 }
 
-// encodeApplication encodes an application as the page reads it.
+// encodeApplication encodes an application in the format expected by the page.
 func encodeApplication(application Application) []byte {
 	encoded, err := json.Marshal(application)
 	if err != nil {
-		panic(fmt.Sprintf("encoding the application as JSON: %v", err))
+		panic(fmt.Sprintf("encoding application: %v", err))
 	}
 	return encoded
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi"
 )
 
-// startSite serves the pages on its own socket.
+// startSite starts a server for the pages.
 func startSite(t *testing.T) *httptest.Server {
 	t.Helper()
 	router := chi.NewRouter()
@@ -93,7 +93,8 @@ var (
 // calledOperations are the operations that the page calls to fill in values for others.
 var calledOperations = map[string]bool{"/v3/diagnosis": true, "/api/auth/token": true}
 
-// Everything that the page, its script and its style sheets refer to is on this server.
+// TestPageLoadsNothingExternal checks that all URLs in the page, its script and its style
+// sheets refer to this server.
 func TestPageLoadsNothingExternal(t *testing.T) {
 	t.Parallel()
 	server := startSite(t)
@@ -145,7 +146,8 @@ func TestPageLoadsNothingExternal(t *testing.T) {
 	}
 }
 
-// The policy allows neither external nor inline resources.
+// TestContentSecurityPolicy checks that the policy allows neither external nor inline
+// resources.
 func TestContentSecurityPolicy(t *testing.T) {
 	t.Parallel()
 	server := startSite(t)
@@ -171,7 +173,7 @@ func TestContentSecurityPolicy(t *testing.T) {
 	}
 }
 
-// The contracts are the ones that the server is built with.
+// TestContracts checks that the served contracts are the embedded ones.
 func TestContracts(t *testing.T) {
 	t.Parallel()
 	server := startSite(t)
@@ -183,7 +185,7 @@ func TestContracts(t *testing.T) {
 	}
 }
 
-// The page uses exactly the application that it is given.
+// TestApplication checks that the page uses exactly the configured application.
 func TestApplication(t *testing.T) {
 	t.Parallel()
 	for want, application := range map[string]docs.Application{
@@ -200,7 +202,7 @@ func TestApplication(t *testing.T) {
 	}
 }
 
-// A client with a current ETag gets 304, and no other client does.
+// TestETags checks that only clients with a current ETag get 304.
 func TestETags(t *testing.T) {
 	t.Parallel()
 	server := startSite(t)
@@ -235,7 +237,8 @@ func TestETags(t *testing.T) {
 	}
 }
 
-// Clients that accept gzip get it, and all clients get the same content.
+// TestContentEncoding checks that clients that accept gzip get compressed content, and that
+// all clients get the same content.
 func TestContentEncoding(t *testing.T) {
 	t.Parallel()
 	server := startSite(t)

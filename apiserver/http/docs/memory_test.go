@@ -26,8 +26,8 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Assets are public, and serving one takes almost no memory, whatever its size and whether or
-// not the client accepts compression.
+// TestAssetsUseLittleMemory checks that serving a public asset takes almost no memory,
+// regardless of its size and of whether the client accepts compression.
 func TestAssetsUseLittleMemory(t *testing.T) {
 	router := chi.NewRouter()
 	docs.Mount(router, docs.Application{})

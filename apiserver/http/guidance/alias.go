@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// Prefixes under which the question flow and the knowledge lists are both available. The
-// contract uses the first.
+// Prefixes of the question flow and the knowledge lists, which are available under both. The
+// contract uses the first one.
 const (
 	canonicalPrefix = "/api/mgp/v1/"
 	aliasPrefix     = "/api/v2/"
 )
 
-// aliasPattern matches the paths that are also available under the other prefix.
+// aliasPattern matches paths that are also available under the other prefix.
 var aliasPattern = regexp.MustCompile(`^/api/v2/(surveys/[^/]+/questions(/[^/]+)?|knowledge/[^/]+)$`)
 
 // canonicalPath returns the path used in the contract.
@@ -41,7 +41,7 @@ func resolveAlias(r *http.Request) *http.Request {
 	return canonical
 }
 
-// originalPath returns the path as the caller wrote it.
+// originalPath returns the path that the caller requested.
 func originalPath(r *http.Request) string {
 	if path, canonical := r.Context().Value(originalPathKey{}).(string); canonical {
 		return path

@@ -14,8 +14,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/fhir"
 )
 
-// assessmentResponse responds with the assessment stored when the survey was completed,
-// which already has the format of the contract.
+// assessmentResponse is a stored assessment, which already has the format of the contract.
 type assessmentResponse record.Assessment
 
 // VisitGetAssessmentResponse implements contract.GetAssessmentResponseObject.
@@ -76,7 +75,7 @@ func encodeSummary(summary record.Summary) (contract.SurveySummary, error) {
 	return encoded, nil
 }
 
-// bundleResponse responds with a FHIR bundle.
+// bundleResponse is a FHIR bundle.
 type bundleResponse fhir.Bundle
 
 // VisitGetFhirResponse implements contract.GetFhirResponseObject.

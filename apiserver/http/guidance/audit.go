@@ -36,8 +36,7 @@ func (h handlers) ListAudit(ctx context.Context, request contract.ListAuditReque
 	}, nil
 }
 
-// readAuditFilter parses the filter of audit records. A value that no record has matches
-// nothing.
+// readAuditFilter parses the filter of audit records. Unknown values match no records.
 func readAuditFilter(params contract.ListAuditParams) (audit.Filter, error) {
 	var fieldErrs validationError
 	readTime := func(field string, text *string) time.Time {

@@ -16,8 +16,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/identity/throttle"
 )
 
-// authorization returns the middleware that authorizes calls. It looks at headers only, so
-// that no body is read for unauthenticated callers.
+// authorization returns the middleware that authorizes calls. It reads headers only, so that
+// the bodies of unauthenticated requests are never read.
 func (h handlers) authorization() middleware.Authorization {
 	return middleware.Authorization{
 		Operations: h.Operations,
@@ -29,7 +29,7 @@ func (h handlers) authorization() middleware.Authorization {
 	}
 }
 
-// deny responds to a call that the principal may not make.
+// deny responds to a call that the principal is not allowed to make.
 func deny(w http.ResponseWriter, _ *http.Request, err error) {
 	detail := "this operation is not allowed with this access token"
 	if denied, ok := errors.AsType[*access.DeniedError](err); ok {
@@ -44,7 +44,7 @@ func deny(w http.ResponseWriter, _ *http.Request, err error) {
 }
 
 // authenticateClient authenticates a token request by the application's ID and key. The
-// context carries the request as far as the headers define it.
+// context carries the token request with the fields that the headers contain.
 func (h handlers) authenticateClient(w http.ResponseWriter, r *http.Request) (ctx context.Context, principal identity.Principal, ok bool) {
 	id, key, present := r.BasicAuth()
 	if !present {
@@ -70,8 +70,7 @@ func (h handlers) authenticateClient(w http.ResponseWriter, r *http.Request) (ct
 	return context.WithValue(r.Context(), tokenRequestKey{}, request), application.Principal(), true
 }
 
-// unescapeID removes the percent-encoding that an application ID may have here, so that
-// the ID has one spelling.
+// unescapeID decodes a percent-encoded application ID, so that each ID has only one spelling.
 func unescapeID(id string) string {
 	if plain, err := url.QueryUnescape(id); err == nil {
 		return plain

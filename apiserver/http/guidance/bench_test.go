@@ -24,11 +24,10 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(postgrestest.Run(m)) }
 
-// callsPerSecond is the fixed call rate of benchmarks, whether or not earlier calls are
-// answered.
+// callsPerSecond is the fixed call rate of benchmarks, independent of the response times.
 const callsPerSecond = 100
 
-// runPaced makes a call at each tick and reports the 99th percentile of the latency.
+// runPaced makes a call on each tick and reports the 99th percentile of the latency.
 func runPaced(b *testing.B, call func() error) {
 	b.Helper()
 	took := make([]time.Duration, b.N)
@@ -51,8 +50,8 @@ func runPaced(b *testing.B, call func() error) {
 	b.ReportMetric(took[len(took)/2].Seconds()*1e3, "p50-ms")
 }
 
-// BenchmarkPeople times calls about users and patients over HTTP, against the smallest commit
-// of the same storage: one changed row.
+// BenchmarkPeople measures calls for users and patients over HTTP, compared to the smallest
+// commit of the same storage, which changes one row.
 func BenchmarkPeople(b *testing.B) {
 	for name, url := range map[string]string{
 		"embedded": "sqlite:" + filepath.Join(b.TempDir(), "anamnesis.db"), "PostgreSQL": postgrestest.NewDatabase(b),
@@ -65,7 +64,7 @@ func BenchmarkPeople(b *testing.B) {
 		r := newUsersClient(b, func(o *guidance.Options) {
 			o.Users.Storage, o.Usage, o.Feedback = storage.Scope[users.Reader, users.Tx]{Store: store}, store, store
 		})
-		r.client.Transport = http.DefaultTransport // do not time the contract checks
+		r.client.Transport = http.DefaultTransport // exclude the contract checks from the measurement
 		go func() {
 			for range r.endpoints { // drain the unused channel
 			}
@@ -130,7 +129,7 @@ func (c usersClient) timedSend(method, path, body string) error {
 	return err
 }
 
-// BenchmarkToken issues an access token, and verifies one.
+// BenchmarkToken measures issuing and verifying access tokens.
 func BenchmarkToken(b *testing.B) {
 	r := newFixture(b)
 	token := r.token("portal", "portal-key", "")

@@ -22,7 +22,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
 
-// tokenPath is the path whose errors use the OAuth format.
+// tokenPath is the path of the only operation with OAuth errors.
 const tokenPath = "/api/auth/token"
 
 // reject responds with a client error in the error format of the path.
@@ -40,7 +40,7 @@ func reject(w http.ResponseWriter, r *http.Request, status int, detail string) {
 
 // writeBusy responds to a call that exceeds the server's capacity.
 func writeBusy(w http.ResponseWriter, r *http.Request) {
-	reject(w, r, http.StatusServiceUnavailable, "the server is overloaded; retry later")
+	reject(w, r, http.StatusServiceUnavailable, "server is overloaded; retry later")
 }
 
 // planLimitExceeded responds to a call that exceeds the application's plan.
@@ -54,7 +54,7 @@ func tooManyAttempts(w http.ResponseWriter, r *http.Request, wait time.Duration)
 	reject(w, r, http.StatusTooManyRequests, "too many failed sign-in attempts from this address; retry after the delay in Retry-After")
 }
 
-// rejectBody responds to a body that is valid JSON but does not match the contract.
+// rejectBody responds to a body that is valid JSON but does not conform to the contract.
 func rejectBody(w http.ResponseWriter, r *http.Request, err error) {
 	var typeErr *json.UnmarshalTypeError
 	isFieldError := errors.As(err, &typeErr) && typeErr.Field != ""
@@ -87,7 +87,7 @@ func jsonTypeName(kind reflect.Type) string {
 	return "object"
 }
 
-// firstWord returns the text up to the first space, which removes the value after the kind
+// firstWord returns the text up to the first space. It strips the value that follows the kind
 // "number".
 func firstWord(text string) string {
 	word, _, _ := strings.Cut(text, " ")
@@ -158,7 +158,7 @@ func joinValidationErrors(fieldErrs []contract.FieldError, err error) error {
 	return validationError(fieldErrs).errorOrNil()
 }
 
-// A storageError is a storage failure and the operation that failed.
+// A storageError wraps a storage failure with the affected resource.
 type storageError struct {
 	resource string
 	error
@@ -167,7 +167,7 @@ type storageError struct {
 // Unwrap returns the error of the storage.
 func (e *storageError) Unwrap() error { return e.error }
 
-// wrapStorageError adds the operation to a storage error. It returns nil if err is nil.
+// wrapStorageError adds the resource to a storage error. It returns nil if err is nil.
 func wrapStorageError(resource string, err error) error {
 	if err == nil {
 		return nil
@@ -175,8 +175,8 @@ func wrapStorageError(resource string, err error) error {
 	return &storageError{resource, err}
 }
 
-// handleError responds to the error of a handler: with the details if the client caused
-// it, otherwise with an internal error.
+// handleError responds to an error of a handler. It reports errors caused by the client with
+// their details, and all others as internal errors.
 func (h handlers) handleError(w http.ResponseWriter, r *http.Request, err error) {
 	var (
 		fieldErrs  validationError
@@ -223,15 +223,14 @@ func (h handlers) internalError(w http.ResponseWriter, r *http.Request, err erro
 }
 
 const (
-	// storageTimeout limits how long an operation may take, most of which it waits for
-	// storage.
+	// storageTimeout is the timeout of an operation, which mostly waits for storage.
 	storageTimeout = 10 * time.Second
 
-	// retryAfterSeconds is the Retry-After value, in seconds, when storage is down.
+	// retryAfterSeconds is the Retry-After value in seconds if storage is unavailable.
 	retryAfterSeconds = 5
 )
 
-// storageUnavailable returns the response to a failed read from storage, and logs it.
+// storageUnavailable logs a storage failure and returns the response for it.
 func (h handlers) storageUnavailable(ctx context.Context, resource string, err error) contract.UnavailableJSONResponse {
 	if !errors.Is(ctx.Err(), context.Canceled) { // otherwise the caller has disconnected
 		h.Log.ErrorContext(ctx, "failed to access storage", "resource", resource, "requestId", middleware.RequestInfoFrom(ctx).RequestID, "error", err)
@@ -266,5 +265,5 @@ func writeOAuthError(w http.ResponseWriter, status int, code contract.OAuthError
 func writeJSON(w http.ResponseWriter, status int, response any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(response) // only strings, and a disconnected caller needs no response
+	_ = json.NewEncoder(w).Encode(response) // encoding strings cannot fail, and write errors mean that the caller has disconnected
 }

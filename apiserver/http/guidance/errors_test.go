@@ -14,8 +14,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/openapitest"
 )
 
-// Server faults get an error in the format of the path, without the cause, and the cause is
-// logged.
+// TestInternalErrors checks that a server fault is logged, and that the response has the
+// error format of the path and does not reveal the cause.
 func TestInternalErrors(t *testing.T) {
 	t.Parallel()
 	contract, err := openapitest.Parse(openapi.Guidance)

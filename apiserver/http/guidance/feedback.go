@@ -9,7 +9,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/feedback"
 )
 
-// A FeedbackStore reads interview feedback. Every storage.Store implements it.
+// A FeedbackStore lists interview feedback. Every storage.Store implements it.
 type FeedbackStore interface {
 	ListFeedback(ctx context.Context, offset, limit int64) (page []feedback.InterviewFeedback, total int64, err error)
 }

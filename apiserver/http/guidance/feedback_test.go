@@ -28,7 +28,7 @@ type feedbackPage struct {
 
 const feedbackPath = "/api/mgp/v1/interviews/feedback"
 
-// storeFeedback stores feedback for this many interviews, identified by number.
+// storeFeedback stores feedback for the given number of interviews, identified by number.
 func (f *fixture) storeFeedback(count int) {
 	f.t.Helper()
 	for i := range count {
@@ -87,7 +87,8 @@ func TestInterviewFeedback(t *testing.T) {
 	}
 }
 
-// Following the page links visits every interview once, forward and backward.
+// TestInterviewFeedbackPagination checks that following the page links visits every interview
+// once, forward and backward.
 func TestInterviewFeedbackPagination(t *testing.T) {
 	t.Parallel()
 	const interviews = 23
@@ -133,7 +134,7 @@ func TestInterviewFeedbackPagination(t *testing.T) {
 	}
 }
 
-// Links use the host that the client called.
+// TestLinksUseRequestHost checks that links use the host of the request.
 func TestLinksUseRequestHost(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)

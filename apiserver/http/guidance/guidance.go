@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package guidance serves the HTTP API of the guidance platform. It translates between the
-// contract openapi/guidance.yaml and the packages that implement it, such as identity,
+// contract openapi/guidance.yaml and the packages with the implementation, such as identity,
 // users and storage. Package router adds request IDs, the access log, panic recovery and
 // CORS. Domain rules do not belong here.
 package guidance
@@ -44,17 +44,18 @@ type Options struct {
 	Webhooks    *webhook.Service
 	// AllowHTTPReceivers allows webhook receivers over plain HTTP, for development.
 	AllowHTTPReceivers bool
-	// PublicURL returns the public URL of the instance; empty if only the callers know it.
+	// PublicURL returns the public URL of the instance, or an empty string if it is unknown.
+	// Links then use the host of the request.
 	PublicURL func() string
-	Scheme    string // of the URL that clients call: http or https
+	Scheme    string // scheme of the URL that clients use: http or https
 	Now       func() time.Time
 	Limiter   *limiter.Limiter
 	Throttle  *throttle.Throttle // throttles guessing; nil disables it
-	Log       *slog.Logger       // server faults, each once
+	Log       *slog.Logger       // logs each server fault once
 }
 
-// New returns a handler that serves the contract on its full paths, wherever it is mounted,
-// and responds to every other path with 404.
+// New returns a handler that serves the contract on its full paths, regardless of where it is
+// mounted, and responds to all other paths with 404.
 func New(options Options) Handler {
 	h := handlers{options}
 	router := chi.NewRouter()
@@ -73,11 +74,11 @@ func New(options Options) Handler {
 	return Handler{router}
 }
 
-// maxSignInBodyBytes limits the body of a token request, in bytes. It has a few short
-// fields.
+// maxSignInBodyBytes limits the body of a token or sign-in request, which contains only a few
+// short fields.
 const maxSignInBodyBytes = 8 << 10
 
-// pathsWithoutBody are the POST routes that take no body.
+// pathsWithoutBody are the routes of POST operations without a request body.
 var pathsWithoutBody = []string{
 	"/api/mgp/v1/config/webhook/{webhook_id}/rotate_secret",
 	"/api/mgp/v1/config/webhook/{webhook_id}/test",
@@ -95,8 +96,8 @@ func (h handlers) bodyReader() middleware.BodyReader {
 	return middleware.BodyReader{Budget: h.Limiter.BodyBytes, Rules: rules, Reject: reject}
 }
 
-// limitConcurrency admits calls while the server has capacity. The public keys are exempt:
-// they are in memory, and the request has no body.
+// limitConcurrency admits calls while the server has capacity. Requests for the public keys
+// are exempt: they have no body, and the keys are in memory.
 func (h handlers) limitConcurrency(next http.Handler) http.Handler {
 	admitted := middleware.LimitConcurrency(h.Limiter.Calls, writeBusy)(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +109,7 @@ func (h handlers) limitConcurrency(next http.Handler) http.Handler {
 	})
 }
 
-// limitTime limits the time of an operation, from when its request has been read.
+// limitTime sets a timeout for an operation, starting after its request has been read.
 func limitTime(next contract.StrictHandlerFunc, _ string) contract.StrictHandlerFunc {
 	return func(ctx context.Context, w http.ResponseWriter, r *http.Request, request any) (any, error) {
 		ctx, cancel := context.WithTimeout(ctx, storageTimeout)
@@ -127,7 +128,7 @@ func (h Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.router.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), chi.RouteCtxKey, (*chi.Context)(nil))))
 }
 
-// Match reports whether the contract has a method at a path.
+// Match reports whether the contract defines a method at a path.
 func (h Handler) Match(context *chi.Context, method, path string) bool {
 	return h.router.Match(context, method, canonicalPath(path))
 }

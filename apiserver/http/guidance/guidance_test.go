@@ -42,8 +42,8 @@ import (
 
 var testNow = time.Date(2026, 11, 21, 9, 30, 0, 0, time.UTC)
 
-// fixture is the handler on its own server, with a client that validates every response
-// against the contract.
+// fixture is a server for the handler, with a client that validates every response against
+// the contract.
 type fixture struct {
 	t           testing.TB
 	baseURL     string
@@ -114,7 +114,7 @@ func (m *fakeMeter) Begin(application, endpoint string, _ bool) (end func(counte
 	}, 0
 }
 
-// takeCounted returns the calls counted since the last time.
+// takeCounted returns the calls counted since the previous call.
 func (m *fakeMeter) takeCounted() []string {
 	m.Lock()
 	defer m.Unlock()
@@ -123,12 +123,12 @@ func (m *fakeMeter) takeCounted() []string {
 	return counted
 }
 
-// newUnlimitedLimiter returns a limiter that rejects no call of these tests.
+// newUnlimitedLimiter returns a limiter with enough capacity for all calls in these tests.
 func newUnlimitedLimiter() *limiter.Limiter {
 	return limiter.New(limiter.LimitsForMemory(0, 2), func(limiter.Reason) {})
 }
 
-// serve wraps the handler in the middleware of the server.
+// serve starts a server for the handler with the middleware of the real server.
 func (f *fixture) serve(handler http.Handler) {
 	f.t.Helper()
 	router := chi.NewRouter()
@@ -200,7 +200,7 @@ func basicAuth(id, key string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(id+":"+key))
 }
 
-// token requests an access token as a client does.
+// token requests an access token like a client.
 func (f *fixture) token(id, key, scope string) string {
 	f.t.Helper()
 	body, err := json.Marshal(map[string]string{"grant_type": "client_credentials", "scope": scope})
@@ -223,7 +223,7 @@ func decode[T any](t testing.TB, text string) (value T) {
 	return value
 }
 
-// Unknown paths and methods get JSON errors.
+// TestUnknownPathsAndMethods checks that unknown paths and methods get JSON errors.
 func TestUnknownPathsAndMethods(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -250,7 +250,8 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 	}
 }
 
-// Unknown paths allow no method, not even one unknown to HTTP.
+// TestUnknownMethods checks that unknown paths allow no method, including methods unknown to
+// HTTP.
 func TestUnknownMethods(t *testing.T) {
 	t.Parallel()
 	handler := guidance.New(guidance.Options{Operations: accesstest.Operations(t), Limiter: newUnlimitedLimiter(), Meter: &fakeMeter{}, Log: slog.Default()})
@@ -264,8 +265,8 @@ func TestUnknownMethods(t *testing.T) {
 	}
 }
 
-// Wherever the handler is mounted, it sees full paths, and the access log sees the routes of
-// the contract.
+// TestMountedUnderPrefix checks that the handler uses full paths regardless of where it is
+// mounted, and that the access log contains the routes of the contract.
 func TestMountedUnderPrefix(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -290,13 +291,15 @@ func TestMountedUnderPrefix(t *testing.T) {
 // publicOperations are the operations without authentication.
 var publicOperations = []string{"GET /.well-known/jwks.json"}
 
-// operationsWithoutScope are the operations that require other proof than a token scope.
+// operationsWithoutScope are the operations that are authorized by means other than a token
+// scope.
 var operationsWithoutScope = []string{
 	"POST /api/auth/token", "POST /api/mgp/v1/auth/otp", "POST /api/mgp/v1/auth/login/otp", "POST /api/mgp/v1/auth/login/magic_code",
 }
 
-// Every operation in the contract enforces its security requirements. The test walks the
-// contract so that none is missed.
+// TestEveryOperationRequiresAuthorization checks that every operation in the contract
+// enforces its security requirements. The test iterates over the contract, so it covers new
+// operations automatically.
 func TestEveryOperationRequiresAuthorization(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -339,7 +342,7 @@ func requiredScopes(operation *openapi3.Operation) []string {
 	return scopes
 }
 
-// failingStore is a store whose operations fail.
+// failingStore is a store that always returns an error.
 type failingStore struct{ err error }
 
 func (s failingStore) ListUsage(context.Context, civil.Date, civil.Date) ([]usage.Count, error) {

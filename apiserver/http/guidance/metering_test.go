@@ -9,7 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Authenticated calls are counted, whatever the response; others are not.
+// TestCallsAreMetered checks that authenticated calls are counted regardless of the response,
+// and that other calls are not.
 func TestCallsAreMetered(t *testing.T) {
 	t.Parallel()
 	d := newSignInFixture(t)

@@ -19,14 +19,14 @@ const (
 	maxLimit     = 50
 )
 
-// A pagination is the page of a list that a caller requests.
+// A pagination is the page that a caller requests from a list.
 type pagination struct {
 	number, limit int64
-	listURL       url.URL    // URL of the list as the caller wrote it
+	listURL       url.URL    // URL of the list as requested
 	filters       url.Values // preserved in links
 }
 
-// withFilters returns the pagination with the filters that are set.
+// withFilters returns the pagination with the given filters; unset ones are omitted.
 func (p pagination) withFilters(filters map[string]*string) pagination {
 	p.filters = url.Values{}
 	for name, value := range filters {
@@ -65,14 +65,14 @@ func readPagination(ctx context.Context, limit, cursor *string) (p pagination, f
 	return p, fieldErrs
 }
 
-// maxCursor keeps the offset of a page within an int64.
+// maxCursor prevents the offset of a page from overflowing an int64.
 const maxCursor = 1 << 50
 
 // offset returns the number of items before the page.
 func (p pagination) offset() int64 { return p.number * p.limit }
 
-// lastPage returns the number of the last page of a list with this many items. The first
-// page always exists.
+// lastPage returns the number of the last page for a total number of items. The first page
+// always exists.
 func (p pagination) lastPage(total int64) int64 { return max(0, (total-1)/p.limit) }
 
 // validate returns a field error if the page is after the last one.
@@ -83,13 +83,13 @@ func (p pagination) validate(total int64) (fieldErrs []contract.FieldError) {
 	return fieldErrs
 }
 
-// links are the links of every page of a list.
+// links are the pagination links of a page.
 type links struct {
 	self, first, last string
 	prev, next        *string
 }
 
-// links returns the links of a page of a list with this many items.
+// links returns the links of the page for a total number of items.
 func (p pagination) links(total int64) (links, error) {
 	if fieldErrs := p.validate(total); len(fieldErrs) > 0 {
 		return links{}, validationError(fieldErrs)

@@ -100,8 +100,7 @@ func (h handlers) ChangePatient(ctx context.Context, request contract.ChangePati
 	return contract.ChangePatient200JSONResponse(h.encodePatient(patient)), nil
 }
 
-// readPatientChange parses the changes to a patient and returns a function that applies
-// them.
+// readPatientChange parses changes to a patient and returns a function that applies them.
 func (h handlers) readPatientChange(body *contract.PatientChange) (func(*record.Patient) error, error) {
 	var fieldErrs validationError
 	sex, err := record.ParseSex("sex", nullableValue(body.Sex))

@@ -158,7 +158,7 @@ func encodeMeta(ctx context.Context, q *record.Question) contract.QuestionMeta {
 	return meta
 }
 
-// encodeOption encodes an option: a choice by its label, or a symptom by its name with its
+// encodeOption encodes an option. Choices have a label; symptoms have a name and possible
 // choices.
 func encodeOption(q *record.Question, option record.Option) contract.PossibleAnswer {
 	if q.AnswerType != record.AnswerSymptoms {
@@ -171,7 +171,8 @@ func encodeOption(q *record.Question, option record.Option) contract.PossibleAns
 	return contract.PossibleAnswer{ID: option.ID, Name: &option.Label, Choices: &choices}
 }
 
-// knowledgeURL returns the URL of a knowledge list, with the host and prefix of the call.
+// knowledgeURL returns the URL of a knowledge list with the same host and prefix as the
+// request.
 func knowledgeURL(ctx context.Context, list record.SourceList) string {
 	address, _ := ctx.Value(requestURLKey{}).(url.URL)
 	prefix, _, _ := strings.Cut(address.Path, "/surveys")

@@ -20,7 +20,7 @@ type unauthenticatedError string
 // Error implements error.
 func (e unauthenticatedError) Error() string { return string(e) }
 
-const errWrongInstance = unauthenticatedError("the Instance-Id header must be the id of this instance, with or without the suffix -mgp")
+const errWrongInstance = unauthenticatedError("invalid Instance-Id header: expected the id of this instance, with or without the suffix -mgp")
 
 // SendPassword implements contract.StrictServerInterface.
 func (h handlers) SendPassword(ctx context.Context, request contract.SendPasswordRequestObject) (contract.SendPasswordResponseObject, error) {
@@ -48,8 +48,8 @@ type throttledError time.Duration
 // Error implements error.
 func (e throttledError) Error() string { return "wait for " + time.Duration(e).String() }
 
-// readSingleContact parses contact data that must be either an email address or a phone
-// number.
+// readSingleContact parses contact data, which must contain either an email address or a
+// phone number.
 func readSingleContact(email, phone *string) (record.Contact, error) {
 	if (stringOrEmpty(email) == "") == (stringOrEmpty(phone) == "") {
 		return record.Contact{}, validationError{{Field: "email", Message: "expected either email or phone, not both"}}
@@ -131,7 +131,7 @@ func unauthenticatedDetail(err error) string {
 	return ""
 }
 
-// signInPaths are the sign-in routes, which callers use without a token.
+// signInPaths are the sign-in routes, which require no token.
 var signInPaths = []string{"/api/mgp/v1/auth/otp", "/api/mgp/v1/auth/login/otp"}
 
 // jwksPath is the path of the public keys.

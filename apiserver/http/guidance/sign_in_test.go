@@ -20,7 +20,7 @@ const (
 	magicPath = "/api/mgp/v1/auth/login/magic_code"
 )
 
-// signInFixture is a fixture in which users can sign in.
+// signInFixture is a fixture that records sent passwords, so that users can sign in.
 type signInFixture struct {
 	usersClient
 	users *users.Service
@@ -98,7 +98,8 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// Responses do not reveal who has an account.
+// TestSignInDoesNotRevealAccounts checks that responses do not reveal whether an account
+// exists.
 func TestSignInDoesNotRevealAccounts(t *testing.T) {
 	t.Parallel()
 	d := newSignInFixture(t)
@@ -194,7 +195,8 @@ func TestSignInByMagicCode(t *testing.T) {
 	}
 }
 
-// A session of the pages does not authorize API calls.
+// TestPageSessionIsNotAnAccessToken checks that a session of the survey page does not
+// authorize API calls.
 func TestPageSessionIsNotAnAccessToken(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -205,7 +207,8 @@ func TestPageSessionIsNotAnAccessToken(t *testing.T) {
 	usersClient{r, "Bearer " + session}.send("GET", patientsPath, "", 401)
 }
 
-// Requesting codes or guessing too often is throttled, and no codes are sent meanwhile.
+// TestSignInIsThrottled checks that frequent code requests and guesses are throttled, and
+// that no codes are sent meanwhile.
 func TestSignInIsThrottled(t *testing.T) {
 	t.Parallel()
 	d := newSignInFixture(t, withThrottle)

@@ -13,8 +13,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 )
 
-// clientError returns the status and the error to report to the client for an error of the
-// survey service, or nil if the client did not cause it.
+// clientError returns the status and the error to report to the client, or nil if the client
+// did not cause the error of the survey service.
 func clientError(err error) (status int, clientErr error) {
 	if clientErr := errorAs[*assessment.FieldError](err); clientErr != nil {
 		return http.StatusUnprocessableEntity, clientErr

@@ -35,8 +35,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/surveytest"
 )
 
-// httpFlow is a flow over HTTP: a server on a database that is closed and reopened. Calls
-// alternate between both prefixes, and every response is validated against the contract.
+// httpFlow is a survey driver over HTTP: a server on a database that is closed and reopened.
+// Calls alternate between both prefixes, and every response is validated against the
+// contract.
 type httpFlow struct {
 	usersClient
 	options guidance.Options
@@ -124,7 +125,7 @@ func (f *httpFlow) Restart() section.Env {
 	return f.env
 }
 
-// ask sends a call for the survey and decodes the response into into.
+// ask sends a request for the survey and decodes the response into target.
 func (f *httpFlow) ask(method, path string, body, target any) (status int, err error) {
 	sent := ""
 	if body != nil {
@@ -144,7 +145,7 @@ func (f *httpFlow) ask(method, path string, body, target any) (status int, err e
 	return response.StatusCode, err
 }
 
-// decodeError returns the error in a response, including the field for a field error.
+// decodeError returns the error in a response. It includes the field of a validation error.
 func decodeError(t testing.TB, status int, text string) error {
 	t.Helper()
 	body := decode[struct {
@@ -162,8 +163,8 @@ func (f *httpFlow) questionsPath(rest string) string {
 	return surveysPath + "/" + f.id + "/questions/" + rest
 }
 
-// alternatingPrefixes sends every second call of the question flow to the other prefix, which
-// the contract does not contain.
+// alternatingPrefixes sends every second request of the question flow to the other prefix,
+// which is not in the contract.
 type alternatingPrefixes struct {
 	next  http.RoundTripper
 	calls *atomic.Int64
@@ -276,8 +277,8 @@ func (f *httpFlow) Stored() (p flow.Progress) {
 	return p
 }
 
-// Surveys over HTTP follow the reference model of the specification, on each storage, across
-// restarts and release changes, and in a soak test under concurrency.
+// TestSurveyFlowOverHTTP checks that surveys over HTTP match the reference model on each
+// storage, across restarts and release changes and, in a soak test, under concurrency.
 func TestSurveyFlowOverHTTP(t *testing.T) {
 	t.Parallel()
 	for name, fresh := range map[string]func(testing.TB) string{
@@ -295,8 +296,8 @@ func TestSurveyFlowOverHTTP(t *testing.T) {
 // surveysPerStorage is the number of surveys driven per storage outside a soak test.
 const surveysPerStorage = 12
 
-// driveFlow drives surveys of a flow: a share of the cases that rapid draws, or all of them in a
-// soak test and while rapid shrinks a failure.
+// driveFlow drives random surveys. It runs some of the cases that rapid generates, or all of
+// them in soak tests and while rapid shrinks a failure.
 func driveFlow(t *testing.T, f *httpFlow) {
 	count, failed := 0, os.Getenv("ANAMNESIS_SOAK") != ""
 	rapid.Check(t, func(r *rapid.T) {
@@ -318,7 +319,7 @@ type concurrentMachine struct {
 	flow *httpFlow
 }
 
-// Race has two clients answer at once, or one answer while the other changes an answer.
+// Race sends two concurrent answers, or an answer and a change of another answer.
 func (m *concurrentMachine) Race(r *rapid.T) {
 	before := m.flow.Stored()
 	evidenceItem, other := m.DrawCall(r), m.DrawCall(r)

@@ -50,7 +50,7 @@ func readSurvey(body *contract.NewSurvey) (requested service.CreateRequest, err 
 	return requested, fieldErrs.errorOrNil()
 }
 
-// readEvidence converts evidence: nil if unset, empty for an empty list.
+// readEvidence converts evidence. It distinguishes nil (unset) from an empty list.
 func readEvidence(given []contract.GivenEvidence) []assessment.Evidence {
 	if given == nil {
 		return nil
@@ -165,7 +165,7 @@ func (h handlers) GetMagicLink(ctx context.Context, request contract.GetMagicLin
 	return contract.GetMagicLink200JSONResponse{MagicLink: link}, nil
 }
 
-// requestBaseURL returns the base URL of the instance as the caller wrote it.
+// requestBaseURL returns the base URL of the instance as used in the request.
 func requestBaseURL(ctx context.Context) string {
 	address, _ := ctx.Value(requestURLKey{}).(url.URL)
 	return (&url.URL{Scheme: address.Scheme, Host: address.Host}).String()

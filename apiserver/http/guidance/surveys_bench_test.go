@@ -28,10 +28,10 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
 
-// longListSize is the number of surveys in the list whose pages are timed.
+// longListSize is the number of surveys in the list used to measure pagination.
 const longListSize = 1_000_000
 
-// surveyBenchmark is a survey service with storage and content, called over HTTP.
+// surveyBenchmark is a survey service with storage and content that is called over HTTP.
 type surveyBenchmark struct {
 	usersClient
 	store    storage.Store
@@ -39,13 +39,13 @@ type surveyBenchmark struct {
 	computed timingLimiter // inference time per answer
 }
 
-// A timingLimiter admits every caller and times it.
+// A timingLimiter admits every caller and measures how long it holds its slot.
 type timingLimiter struct {
 	sync.Mutex
 	times []time.Duration
 }
 
-// timedSlot is one caller's slot.
+// timedSlot is the slot of one caller.
 type timedSlot struct {
 	*timingLimiter
 	start time.Time
@@ -62,7 +62,7 @@ func (l *timedSlot) Release() {
 	l.times = append(l.times, time.Since(l.start))
 }
 
-// percentile returns this percentile of the times in milliseconds, and resets them.
+// percentile returns a percentile of the times in milliseconds, and resets them.
 func (l *timingLimiter) percentile(percent int) float64 {
 	l.Lock()
 	defer l.Unlock()
@@ -121,8 +121,8 @@ func contentLibrary(b *testing.B) (*model.Store, *i18n.Catalog) {
 	return library, words
 }
 
-// BenchmarkSurveys times answers over HTTP, including the next interview question, against
-// the smallest commit of the same storage; and pages of a long list.
+// BenchmarkSurveys measures answers over HTTP, including the next interview question,
+// compared to the smallest commit of the same storage, and pages of a long list.
 func BenchmarkSurveys(b *testing.B) {
 	for name, url := range map[string]string{
 		"embedded": "sqlite:" + filepath.Join(b.TempDir(), "anamnesis.db"), "PostgreSQL": postgrestest.NewDatabase(b),
@@ -143,8 +143,8 @@ func BenchmarkSurveys(b *testing.B) {
 	}
 }
 
-// benchmarkAnswers times answers to surveys, moving on when one is completed. Creating
-// surveys is not timed.
+// benchmarkAnswers measures answers to surveys. When a survey is completed, it continues with
+// the next one. The creation of surveys is excluded from the measurement.
 func (s *surveyBenchmark) benchmarkAnswers(b *testing.B) {
 	b.Helper()
 	type open struct {
@@ -186,7 +186,7 @@ func (s *surveyBenchmark) benchmarkAnswers(b *testing.B) {
 	b.ReportMetric(s.computed.percentile(99), "engine-p99-ms")
 }
 
-// insertSurveys makes the list long; every fifth survey is pending.
+// insertSurveys inserts enough surveys for a long list; every fifth survey is pending.
 func (s *surveyBenchmark) insertSurveys(b *testing.B) {
 	b.Helper()
 	const batchSize = 10_000

@@ -30,7 +30,7 @@ import (
 
 const surveysPath = "/api/mgp/v1/surveys"
 
-// surveyFixture is a fixture for creating and answering surveys of a user's patient.
+// surveyFixture is a fixture with a user and a patient, for creating and answering surveys.
 type surveyFixture struct {
 	*signInFixture
 	user, patient string
@@ -51,8 +51,8 @@ func newSurveyFixture(t *testing.T) *surveyFixture {
 	return c
 }
 
-// newSurveyService returns a survey service on the storage of a users service, with a small
-// release.
+// newSurveyService returns a survey service with a small release on the storage of a users
+// service.
 func newSurveyService(t testing.TB, o *guidance.Options, features *section.Features) *service.Service {
 	t.Helper()
 	draft, dir := surveytest.NewReleaseBuilder(), t.TempDir()
@@ -147,8 +147,8 @@ func (f *surveyFixture) completeSurvey(path string) (questions int) {
 	}
 }
 
-// A survey runs from its creation to its result, with every response validated against the
-// contract.
+// TestSurveyLifecycle walks through a survey from its creation to its result, with every
+// response validated against the contract.
 func TestSurveyLifecycle(t *testing.T) {
 	t.Parallel()
 	c := newSurveyFixture(t)
@@ -221,7 +221,8 @@ func TestSurveyLifecycle(t *testing.T) {
 	c.send("GET", path+"/summary", "", http.StatusNotFound)
 }
 
-// The question flow is available under both prefixes, and links keep the prefix of the call.
+// TestSurveyOnBothPrefixes checks that the question flow is available under both prefixes,
+// and that links keep the prefix of the request.
 func TestSurveyOnBothPrefixes(t *testing.T) {
 	t.Parallel()
 	c := newSurveyFixture(t)
@@ -250,7 +251,7 @@ func TestSurveyOnBothPrefixes(t *testing.T) {
 	}
 }
 
-// Knowledge lists can be searched and paged under both prefixes.
+// TestKnowledge checks searching and paging through knowledge lists under both prefixes.
 func TestKnowledge(t *testing.T) {
 	t.Parallel()
 	c := newSurveyFixture(t)
@@ -290,7 +291,7 @@ func TestKnowledge(t *testing.T) {
 
 const contractPrefix = "/api/mgp/v1/"
 
-// Client errors are reported with the matching status.
+// TestSurveysValidation checks the status of client errors.
 func TestSurveysValidation(t *testing.T) {
 	t.Parallel()
 	c := newSurveyFixture(t)
@@ -342,7 +343,8 @@ func TestSurveysValidation(t *testing.T) {
 	}
 }
 
-// With an index, an answer is recorded once, however often it is sent.
+// TestRepeatedAnswerIsIdempotent checks that an answer with an index is recorded once, even
+// if it is sent repeatedly.
 func TestRepeatedAnswerIsIdempotent(t *testing.T) {
 	t.Parallel()
 	c := newSurveyFixture(t)
@@ -363,8 +365,8 @@ func TestRepeatedAnswerIsIdempotent(t *testing.T) {
 	}
 }
 
-// Of concurrent answers the first commit wins; the others get a conflict that names the
-// current question.
+// TestConcurrentAnswersConflict checks that the first commit of concurrent answers wins, and
+// that the others get a conflict that names the current question.
 func TestConcurrentAnswersConflict(t *testing.T) {
 	t.Parallel()
 	c := newSurveyFixture(t)
@@ -391,7 +393,8 @@ func TestConcurrentAnswersConflict(t *testing.T) {
 	}
 }
 
-// An end user can access and answer the surveys of their own patients.
+// TestEndUserAccess checks that end users can access and answer only the surveys of their own
+// patients.
 func TestEndUserAccess(t *testing.T) {
 	t.Parallel()
 	c := newSurveyFixture(t)
@@ -436,7 +439,7 @@ func TestEndUserAccess(t *testing.T) {
 	c.send("GET", path+"/evidence_assessment", "", http.StatusOK)
 }
 
-// A magic link signs in to the survey it was created for.
+// TestMagicLink checks that a magic link signs in to the survey that it was created for.
 func TestMagicLink(t *testing.T) {
 	t.Parallel()
 	c := newSurveyFixture(t)
@@ -453,7 +456,8 @@ func TestMagicLink(t *testing.T) {
 	}
 }
 
-// A PATCH can change a survey before the first answer, and its dates also afterwards.
+// TestChangeSurvey checks that a survey can be changed before the first answer, and its dates
+// also afterwards.
 func TestChangeSurvey(t *testing.T) {
 	t.Parallel()
 	c := newSurveyFixture(t)
@@ -478,7 +482,8 @@ func TestChangeSurvey(t *testing.T) {
 	c.send("GET", path+"/questions/current", "", http.StatusOK)
 }
 
-// An answer during overload is rejected with Retry-After, and nothing is stored.
+// TestAnswerReturnsBusyOnOverload checks that an answer during overload is rejected with
+// Retry-After and not stored.
 func TestAnswerReturnsBusyOnOverload(t *testing.T) {
 	t.Parallel()
 	c := newSurveyFixture(t)
@@ -499,7 +504,7 @@ func TestAnswerReturnsBusyOnOverload(t *testing.T) {
 	}
 }
 
-// Patients' answers are not logged.
+// TestAnswersAreNotLogged checks that the log does not contain answers.
 func TestAnswersAreNotLogged(t *testing.T) {
 	t.Parallel()
 	c := newSurveyFixture(t)

@@ -23,7 +23,7 @@ func (f *fixture) requestToken(authorization, instance string) (testResponse, st
 		"Content-Type", "application/json", "Authorization", authorization, "Instance-Id", instance)
 }
 
-// guessKeys fails to authenticate this many times.
+// guessKeys makes the given number of failed authentication attempts.
 func (f *fixture) guessKeys(times int, authorization, instance string) {
 	f.t.Helper()
 	for range times {
@@ -33,7 +33,8 @@ func (f *fixture) guessKeys(times int, authorization, instance string) {
 	}
 }
 
-// Key guessing is throttled, even with the right key, however the ID is written.
+// TestKeyGuessingIsThrottled checks that further attempts are throttled after key guessing,
+// even with the right key and another spelling of the ID.
 func TestKeyGuessingIsThrottled(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, withThrottle)
@@ -52,8 +53,8 @@ func TestKeyGuessingIsThrottled(t *testing.T) {
 	}
 }
 
-// Previously verified credentials pass, and calls without credentials do not count as
-// guesses.
+// TestThrottleSparesVerifiedClients checks that previously verified credentials are accepted,
+// and that requests without credentials do not count as guesses.
 func TestThrottleSparesVerifiedClients(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t, withThrottle)

@@ -13,7 +13,7 @@ import (
 
 // CreateToken implements contract.StrictServerInterface.
 func (h handlers) CreateToken(ctx context.Context, request contract.CreateTokenRequestObject) (contract.CreateTokenResponseObject, error) {
-	tokenRequest := ctx.Value(tokenRequestKey{}).(identity.TokenRequest) // set by authorize
+	tokenRequest := ctx.Value(tokenRequestKey{}).(identity.TokenRequest) // set by authenticateClient
 	body := request.JSONBody
 	if body == nil {
 		body = request.FormdataBody
@@ -43,13 +43,13 @@ func (h handlers) CreateToken(ctx context.Context, request contract.CreateTokenR
 // tokenErrorResponse is an error response of createToken.
 type tokenErrorResponse identity.OAuthError
 
-// VisitCreateTokenResponse writes the error with the status of its code.
+// VisitCreateTokenResponse writes the error with the status for its code.
 func (e tokenErrorResponse) VisitCreateTokenResponse(w http.ResponseWriter) error {
 	writeTokenError(w, (*identity.OAuthError)(&e))
 	return nil
 }
 
-// writeTokenError responds with the status of the error's code.
+// writeTokenError writes an OAuth error with the status for its code.
 func writeTokenError(w http.ResponseWriter, e *identity.OAuthError) {
 	status := http.StatusBadRequest
 	if e.Code == identity.InvalidClient {

@@ -25,8 +25,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/audit"
 )
 
-// A token grants exactly what it states, and a client can verify it with only the published
-// keys.
+// TestToken checks that a token grants exactly the requested scopes, and that clients can
+// verify it with the published keys.
 func TestToken(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -87,7 +87,7 @@ func (f *fixture) verifiedClaims(token string) jwt.MapClaims {
 	return claims
 }
 
-// Errors have OAuth error codes and name the remedy.
+// TestTokenErrors checks that errors have OAuth error codes and describe the remedy.
 func TestTokenErrors(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -163,7 +163,7 @@ func TestTokenErrors(t *testing.T) {
 	}
 }
 
-// instanceIDTransport adds the header that our clients send in addition to OAuth.
+// instanceIDTransport adds the Instance-Id header, which is required in addition to OAuth.
 type instanceIDTransport struct{ next http.RoundTripper }
 
 func (t instanceIDTransport) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -172,7 +172,8 @@ func (t instanceIDTransport) RoundTrip(r *http.Request) (*http.Response, error) 
 	return t.next.RoundTrip(r)
 }
 
-// A standard OAuth library works: it sends a form and percent-encodes the key.
+// TestOAuthClientLibrary checks that a standard OAuth library, which sends a form and
+// percent-encodes the key, can request tokens.
 func TestOAuthClientLibrary(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)
@@ -192,8 +193,8 @@ func TestOAuthClientLibrary(t *testing.T) {
 	}
 }
 
-// No body, as JSON or form, causes a panic, a server fault, or a token that exceeds the
-// application's permissions.
+// FuzzTokenRequest checks that no body, as JSON or form, causes a panic, a server fault, or a
+// token that exceeds the application's permissions.
 func FuzzTokenRequest(f *testing.F) {
 	r := newFixture(f)
 	handler := guidance.New(guidance.Options{Limiter: newUnlimitedLimiter(), Meter: &fakeMeter{}, TokenIssuer: r.tokenIssuer, Operations: accesstest.Operations(f), Usage: r.store, Now: r.tokenIssuer.Now, Log: nil})

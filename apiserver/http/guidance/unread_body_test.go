@@ -21,7 +21,8 @@ func (f failOnRead) Read([]byte) (int, error) {
 	return 0, io.EOF
 }
 
-// A call rejected because of its headers is rejected before its body is read.
+// TestRejectedBeforeBodyIsRead checks that requests with invalid headers are rejected before
+// the body is read.
 func TestRejectedBeforeBodyIsRead(t *testing.T) {
 	t.Parallel()
 	r := newFixture(t)

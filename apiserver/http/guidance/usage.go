@@ -32,8 +32,8 @@ func (h handlers) ListUsage(ctx context.Context, request contract.ListUsageReque
 	return response, nil
 }
 
-// readPeriod parses the first and the last day, and returns the invalid parameters. The
-// last day defaults to today, the first to thirty days before the last.
+// readPeriod parses the first and the last day of a period, and returns the invalid
+// parameters. The last day defaults to today, the first to thirty days earlier.
 func readPeriod(fromText, toText string, today civil.Date) (from, to civil.Date, fieldErrs []contract.FieldError) {
 	readDate := func(field, text string, defaultDate civil.Date) civil.Date {
 		if text == "" {

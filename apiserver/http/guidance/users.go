@@ -101,8 +101,8 @@ func nullableValue[T any](field nullable.Nullable[T]) (value T) {
 	return value
 }
 
-// setIfSpecified updates a stored value if the field is set: null removes it, and an empty
-// string counts as unset.
+// setIfSpecified updates a stored value if the field is set. Null removes the value, and an
+// empty string counts as unset.
 func setIfSpecified(stored *string, field nullable.Nullable[string], value string) {
 	if field.IsNull() || value != "" {
 		*stored = value

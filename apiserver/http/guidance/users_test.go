@@ -54,7 +54,7 @@ func (c usersClient) create(path, body string) string {
 
 var uuidPattern = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
 
-// maskIDs makes responses comparable.
+// maskIDs replaces UUIDs, to make responses comparable.
 func maskIDs(text string) string { return uuidPattern.ReplaceAllString(text, "<id>") }
 
 func TestUsers(t *testing.T) {
@@ -143,7 +143,8 @@ func TestPatients(t *testing.T) {
 	}
 }
 
-// All invalid fields are reported at once, with the expected values.
+// TestUsersAndPatientsValidation checks that all invalid fields are reported at once, with
+// the expected values.
 func TestUsersAndPatientsValidation(t *testing.T) {
 	t.Parallel()
 	r := newUsersClient(t)
@@ -219,7 +220,8 @@ func TestFindUsers(t *testing.T) {
 	}
 }
 
-// The page links lead to every page and keep the filter.
+// TestPatientPagination checks that the page links lead to every page and preserve the
+// filter.
 func TestPatientPagination(t *testing.T) {
 	t.Parallel()
 	r := newUsersClient(t)
@@ -329,7 +331,8 @@ func TestUsersStorageDown(t *testing.T) {
 	}
 }
 
-// Wrong encryption keys are a server fault, and no secret is revealed.
+// TestUsersWithWrongKeys checks that wrong encryption keys are reported as a server fault
+// without revealing secrets.
 func TestUsersWithWrongKeys(t *testing.T) {
 	t.Parallel()
 	var register *users.Service
@@ -346,7 +349,7 @@ func TestUsersWithWrongKeys(t *testing.T) {
 	}
 }
 
-// Personal data is not logged.
+// TestPersonalDataIsNotLogged checks that the log does not contain personal data.
 func TestPersonalDataIsNotLogged(t *testing.T) {
 	t.Parallel()
 	r := newUsersClient(t)

@@ -29,14 +29,13 @@ func (h handlers) CreateWebhook(ctx context.Context, request contract.CreateWebh
 	}, nil
 }
 
-// requiredString returns an empty string if the text is unset, so that validation rejects
-// it.
+// requiredString returns an empty string for an unset value, so that validation rejects it.
 func requiredString(text *string) *string {
 	value := stringOrEmpty(text)
 	return &value
 }
 
-// readWebhook parses a webhook configuration. Nil values are left unchanged.
+// readWebhook parses a webhook configuration. Nil values remain unset.
 func (h handlers) readWebhook(url, token, reference *string, subscribed *[]string) (settings webhook.Settings, err error) {
 	var fieldErrs validationError
 	readField := func(field string, text *string, parse func(field, text string) (string, error)) *string {

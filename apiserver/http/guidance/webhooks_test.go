@@ -24,7 +24,7 @@ const webhooksPath = "/api/mgp/v1/config/webhook"
 
 var secretPattern = regexp.MustCompile(`whsec_[A-Za-z0-9+/]{43}=`)
 
-// maskSecrets makes responses comparable.
+// maskSecrets replaces secrets, to make responses comparable.
 func maskSecrets(text string) string {
 	return secretPattern.ReplaceAllString(maskIDs(text), "<secret>")
 }
@@ -135,7 +135,7 @@ func TestWebhookLimit(t *testing.T) {
 	r.send("POST", webhooksPath, body, http.StatusConflict)
 }
 
-// Deliveries are listed newest first and can be replayed.
+// TestDeliveriesAndReplay checks that deliveries are listed newest first and can be replayed.
 func TestDeliveriesAndReplay(t *testing.T) {
 	t.Parallel()
 	r := newUsersClient(t)
@@ -185,7 +185,8 @@ func TestDeliveriesAndReplay(t *testing.T) {
 	}
 }
 
-// Changes to webhooks are audited; reads are not.
+// TestWebhookChangesAreAudited checks that changes to webhooks are audited, but reads are
+// not.
 func TestWebhookChangesAreAudited(t *testing.T) {
 	t.Parallel()
 	r := newUsersClient(t)
@@ -211,7 +212,8 @@ func TestWebhookChangesAreAudited(t *testing.T) {
 	}
 }
 
-// Tokens and signing secrets are not logged and never shown twice.
+// TestWebhookSecretsAreNotLeaked checks that tokens and signing secrets are neither logged
+// nor returned a second time.
 func TestWebhookSecretsAreNotLeaked(t *testing.T) {
 	t.Parallel()
 	r := newUsersClient(t)
@@ -236,7 +238,8 @@ func TestWebhookSecretsAreNotLeaked(t *testing.T) {
 	}
 }
 
-// Operations without a body accept requests without one.
+// TestOperationsAcceptMissingBody checks that operations without a request body accept
+// requests without one.
 func TestOperationsAcceptMissingBody(t *testing.T) {
 	t.Parallel()
 	checked, err := parsedContract()

@@ -67,8 +67,8 @@ func SetRetryAfter(w http.ResponseWriter, wait time.Duration) {
 	w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
 }
 
-// OnAuthenticated calls known, after the response, for each request whose caller
-// authenticated as an application or an end user.
+// OnAuthenticated calls callback, after the response, for each request that was authenticated
+// as an application or an end user.
 func OnAuthenticated(callback func(ctx context.Context)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

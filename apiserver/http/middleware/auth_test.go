@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fakeMeter admits calls until a limit is exhausted for a while, and records its calls.
+// fakeMeter rejects calls if wait is set and admits them otherwise, and records its calls.
 type fakeMeter struct {
 	wait   time.Duration
 	events []string
@@ -27,7 +27,7 @@ func (meter *fakeMeter) Begin(application, endpoint string, counts bool) (func(b
 	return func(counted bool) { meter.events = append(meter.events, fmt.Sprintf("counted %v", counted)) }, 0
 }
 
-// serve handles a call of the portal to /v3/triage, and returns the value of a panic.
+// serve handles a call of the portal to /v3/triage, and returns the panic value.
 func (meter *fakeMeter) serve(handler http.HandlerFunc, devMode bool) (recorder *httptest.ResponseRecorder, panicked any) {
 	reject := func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTooManyRequests) }
 	known := func(next http.Handler) http.Handler {
@@ -44,7 +44,7 @@ func (meter *fakeMeter) serve(handler http.HandlerFunc, devMode bool) (recorder 
 	return recorder, nil
 }
 
-// Calls begin and end once each, and are counted by their outcome.
+// TestMeterUsage checks that each call begins and ends once, and is counted by its outcome.
 func TestMeterUsage(t *testing.T) {
 	t.Parallel()
 	answers := func(status int) http.HandlerFunc {
@@ -78,7 +78,8 @@ func TestMeterUsage(t *testing.T) {
 	}
 }
 
-// A rejected call reaches no handler and gets a Retry-After in whole seconds, rounded up.
+// TestMeterUsageRejectsOverLimit checks that a rejected call reaches no handler and gets a
+// Retry-After in whole seconds, rounded up.
 func TestMeterUsageRejectsOverLimit(t *testing.T) {
 	t.Parallel()
 	for wait, want := range map[time.Duration]string{
@@ -92,7 +93,8 @@ func TestMeterUsageRejectsOverLimit(t *testing.T) {
 	}
 }
 
-// The callback runs for authenticated callers, including end users.
+// TestOnAuthenticated checks that the callback is called for authenticated callers, including
+// end users.
 func TestOnAuthenticated(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

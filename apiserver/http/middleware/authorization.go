@@ -18,8 +18,8 @@ import (
 type Authenticator func(w http.ResponseWriter, r *http.Request) (ctx context.Context, principal identity.Principal, ok bool)
 
 // Authorization admits requests whose principal may perform the requested operation. It is
-// the only place where package access is asked about operations, and must be mounted inside
-// the router, before the handlers.
+// the only place that checks permissions for operations with package access. It must be
+// mounted inside the router, before the handlers.
 type Authorization struct {
 	Operations access.Operations
 	// Authenticators authenticate requests by the scheme of the operation. Operations with
@@ -29,7 +29,8 @@ type Authorization struct {
 	Deny func(w http.ResponseWriter, r *http.Request, err error)
 }
 
-// Middleware authenticates each request and passes it on if it is allowed.
+// Middleware authenticates each request and passes it to the next handler if it is
+// authorized.
 func (a Authorization) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		operation := a.Operations.Lookup(r.Method, chi.RouteContext(r.Context()).RoutePattern())
@@ -45,8 +46,8 @@ func (a Authorization) Middleware(next http.Handler) http.Handler {
 	})
 }
 
-// authenticate returns the principal of a request and records it in the RequestInfo. If ok
-// is false, it has already responded.
+// authenticate returns the principal of a request and records it in the RequestInfo. If ok is
+// false, the response has already been written.
 func (a Authorization) authenticate(w http.ResponseWriter, r *http.Request, operation access.Operation) (ctx context.Context, principal identity.Principal, ok bool) {
 	if operation.Public {
 		return r.Context(), identity.Principal{}, true

@@ -19,8 +19,8 @@ import (
 const (
 	// maxBodyBytes is the default body size limit, in bytes.
 	maxBodyBytes = 1 << 20
-	// maxPooledBytes is the largest buffer, in bytes, that is returned to the pool, so
-	// that one large body does not stay in memory.
+	// maxPooledBytes is the maximum size, in bytes, of buffers that are returned to the pool,
+	// so that a large body does not occupy memory permanently.
 	maxPooledBytes = 64 << 10
 )
 
@@ -43,28 +43,27 @@ var defaultBodyRule = BodyRule{MaxBytes: maxBodyBytes}
 
 // BodyReader configures how request bodies are read.
 type BodyReader struct {
-	// Budget limits the body bytes that all requests together hold in memory.
+	// Budget limits the total size of the bodies that all requests hold in memory.
 	Budget *limiter.ByteBudget
-	// Rules holds the routes whose rule differs from JSON of at most 1 MiB.
+	// Rules contains rules by route. Other routes accept JSON of at most 1 MiB.
 	Rules map[string]BodyRule
 	// Reject responds to a request whose body is not accepted.
 	Reject func(w http.ResponseWriter, r *http.Request, status int, problem string)
 }
 
-// Middleware reads the whole body of a POST, PUT or PATCH and passes it on from memory
-// if it is a single JSON value in UTF-8 without duplicate object keys; otherwise it
-// rejects the request. Decoders then only need to handle type mismatches: a decoder
-// reading from the connection would not see what follows the first value, and would
-// merge two lists that have the same key. If the rule allows a form, a form is passed on
-// as well.
+// Middleware reads the whole body of a POST, PUT or PATCH request and passes it on from
+// memory if it is a single JSON value in UTF-8 without duplicate object keys; otherwise, it
+// rejects the request. Decoders then only need to handle type mismatches: a decoder that
+// reads from the connection would not notice data after the first value, and would merge two
+// lists with the same key. Forms are passed on as well if the rule allows them.
 //
-// A body whose Content-Length exceeds the limit is rejected before any of it is read.
-// The server's ReadTimeout limits how long a client may take to send one.
+// A body whose Content-Length exceeds the limit is rejected without being read. The server's
+// ReadTimeout limits the time that a client may take to send a body.
 //
-// An escaped lone surrogate is valid JSON but not a character; it is replaced with
-// U+FFFD. Texts truncated by UTF-16 code units end that way.
+// An escaped lone surrogate is valid JSON but not a character, so it is replaced with U+FFFD.
+// Such surrogates occur in texts that were truncated by UTF-16 code units.
 //
-// Content-Type is passed on in lower case and without parameters.
+// Content-Type is passed on in lower case without parameters.
 func (b BodyReader) Middleware(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {
@@ -98,7 +97,7 @@ func (b BodyReader) ruleFor(r *http.Request) BodyRule {
 	return defaultBodyRule
 }
 
-// readBody reads a body and holds it in memory until the request is handled.
+// readBody reads a body and keeps it in memory until the request has been handled.
 func (b BodyReader) readBody(w http.ResponseWriter, r *http.Request, rule BodyRule, next http.Handler) {
 	buffer, body := bufferPool.Get().(*bytes.Buffer), b.Budget.Reader(http.MaxBytesReader(w, r.Body, rule.MaxBytes))
 	defer func() {
@@ -121,8 +120,8 @@ func (b BodyReader) readBody(w http.ResponseWriter, r *http.Request, rule BodyRu
 	b.Reject(w, r, status, problem)
 }
 
-// validateHeader checks the headers that describe the body. If the status is not 200,
-// the request is rejected with the problem.
+// validateHeader checks the headers that describe the body. If the status is not 200, the
+// request must be rejected with the given problem.
 func (rule BodyRule) validateHeader(r *http.Request) (status int, problem string) {
 	// Media type parameters are ignored: JSON is UTF-8.
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))

@@ -36,8 +36,8 @@ func TestReplaceLoneSurrogates(t *testing.T) {
 	}
 }
 
-// Valid JSON according to the standard library, which tolerates lone surrogates, is accepted
-// if it is UTF-8 without duplicate keys, and keeps its meaning.
+// FuzzEnsureValidJSON checks that JSON accepted by the standard library, which tolerates lone
+// surrogates, is accepted if it is UTF-8 without duplicate keys, and keeps its meaning.
 func FuzzEnsureValidJSON(f *testing.F) {
 	for _, seed := range []string{
 		`"\ud83d"`, `{"\ud800": "\udfff\ud83d\ude00", "a": [1, "\\ud800"]}`, `"\ud83d\uD83D\uDE00"`, `[`, "\"\xff\"", `"\u12"`, ``,

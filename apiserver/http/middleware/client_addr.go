@@ -24,8 +24,9 @@ func ResolveClientAddr(trusted func(netip.Addr) bool) func(http.Handler) http.Ha
 // resolveClientAddr returns the client address reported by the last trusted proxy, or the
 // peer address if the peer is not a trusted proxy.
 //
-// A proxy sets one of the two headers and may pass on the other as forged by a client.
-// If they disagree, neither can be trusted, and the proxy itself counts as the client.
+// A proxy sets one of the two headers and may pass on the other one unchanged from the
+// client. If they disagree, neither is trusted, and the proxy itself is considered the
+// client.
 func resolveClientAddr(r *http.Request, trusted func(netip.Addr) bool) netip.Addr {
 	peer := parseHostAddr(r.RemoteAddr)
 	if trusted == nil || !peer.IsValid() || !trusted(peer) {
@@ -46,9 +47,9 @@ func resolveClientAddr(r *http.Request, trusted func(netip.Addr) bool) netip.Add
 }
 
 // nearestUntrusted walks back from the peer over trusted proxies and returns the first
-// untrusted address. If a proxy did not report a valid address, it returns that proxy.
-// The last of the addresses is the most recent; an invalid one stands for an entry that
-// is not an address.
+// untrusted address. If a proxy did not report a valid address, it returns the address of
+// that proxy. The last address is the most recent; entries that are not addresses are invalid
+// addresses.
 func nearestUntrusted(peer netip.Addr, addresses []netip.Addr, trusted func(netip.Addr) bool) netip.Addr {
 	for i := len(addresses) - 1; i >= 0 && trusted(peer) && addresses[i].IsValid(); i-- {
 		peer = addresses[i]
@@ -69,9 +70,9 @@ func parseXForwardedFor(values []string) []netip.Addr {
 	return addresses
 }
 
-// parseForwarded parses Forwarded (RFC 7239) and returns the "for" value of each element.
-// A header that violates the grammar anywhere yields no addresses, because a client may
-// have opened a quoted string that a proxy then closes.
+// parseForwarded parses Forwarded (RFC 7239) and returns the "for" value of each element. If
+// the header violates the grammar anywhere, it returns no addresses, because a client may
+// have opened a quoted string that a proxy then closed.
 func parseForwarded(values []string) []netip.Addr {
 	if values == nil {
 		return nil

@@ -90,8 +90,8 @@ func TestResolveClientAddrWithoutTrustedProxies(t *testing.T) {
 	}
 }
 
-// Whatever a client forges, the address is what the proxy adds, or the proxy itself: no
-// client can impersonate another.
+// FuzzResolveClientAddr checks that no client can impersonate another: regardless of forged
+// headers, the result is the address that the proxy adds, or the proxy itself.
 func FuzzResolveClientAddr(f *testing.F) {
 	f.Add("198.51.100.1", "for=198.51.100.1", true)
 	f.Add("10.0.0.2, unknown", `for="`, false)

@@ -9,9 +9,9 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/limiter"
 )
 
-// LimitConcurrency admits requests through the semaphore and rejects the others using
-// refuse, with Retry-After. It must follow authentication and body reading, so that
-// neither unauthenticated nor slow clients occupy a slot.
+// LimitConcurrency admits requests through the semaphore and rejects the others with
+// Retry-After. It must be mounted inside authentication and body reading, so that neither
+// unauthenticated nor slow clients occupy a slot.
 func LimitConcurrency(gate *limiter.Semaphore, reject http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

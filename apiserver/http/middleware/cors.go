@@ -15,8 +15,8 @@ type Routes interface {
 	Match(context *chi.Context, method, path string) bool
 }
 
-// AllowCORS responds to preflight requests and lets pages of allowed origins read the
-// responses. A page may call only the routes of the API.
+// AllowCORS responds to preflight requests and allows pages of the given origins to read
+// responses. Pages may call only routes of the API.
 func AllowCORS(allowed func(origin string) bool, routes Routes) func(http.Handler) http.Handler {
 	return cors.Handler(cors.Options{
 		AllowOriginFunc: func(r *http.Request, origin string) bool { return allowed(origin) && isRoutable(r, routes) },
@@ -30,7 +30,8 @@ func AllowCORS(allowed func(origin string) bool, routes Routes) func(http.Handle
 	})
 }
 
-// isRoutable reports whether a request is not a preflight, or asks for an existing route.
+// isRoutable reports whether a request is either not a preflight request or asks for an
+// existing route.
 func isRoutable(r *http.Request, routes Routes) bool {
 	method := r.Header.Get("Access-Control-Request-Method")
 	return r.Method != http.MethodOptions || method == "" || routes.Match(chi.NewRouteContext(), method, r.URL.Path)

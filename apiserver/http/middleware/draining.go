@@ -4,9 +4,8 @@ package middleware
 
 import "net/http"
 
-// CloseWhenDraining asks HTTP/1.1 clients to reconnect once the server is draining.
-// HTTP/2 signals this on the connection; there, the header would cut off requests in
-// flight.
+// CloseWhenDraining asks HTTP/1.1 clients to reconnect once the server is draining. HTTP/2
+// signals draining on the connection, where the header would abort concurrent requests.
 func CloseWhenDraining(draining func() bool) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

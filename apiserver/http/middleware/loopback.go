@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// AllowLoopbackHosts rejects requests whose Host header is not a loopback name, using
-// refuse. It prevents DNS rebinding: a web page can point its own hostname at 127.0.0.1
-// and then call an unprotected local server as same-origin.
+// AllowLoopbackHosts rejects requests whose Host header is not a loopback name. This prevents
+// DNS rebinding, where a web page resolves its own hostname to 127.0.0.1 to call an
+// unprotected local server as same-origin.
 func AllowLoopbackHosts(reject http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -18,13 +18,13 @@ type Meter interface {
 	Begin(application, endpoint string, countable bool) (end func(counted bool), wait time.Duration)
 }
 
-// EndUsersApplication is the name under which calls of end users without an application
-// are counted. No application may have this name.
+// EndUsersApplication is the application name that counts calls of end users without an
+// application. No application may have this name.
 const EndUsersApplication = "(end users)"
 
-// MeterUsage admits calls within the limits of the meter and rejects the others using
-// refuse, with Retry-After. It counts every call that got a response, whatever its
-// status, except server faults, development calls and unauthenticated calls.
+// MeterUsage admits calls within the limits of the meter and rejects the others with
+// Retry-After. It counts every call with a response, regardless of the status, except server
+// faults, development calls and unauthenticated calls.
 func MeterUsage(meter Meter, reject http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -14,9 +14,9 @@ var knownMethods = []string{
 	http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete,
 }
 
-// MethodNotAllowed sets Allow to the methods that the path supports and responds using
-// refuse, which receives them. The router also calls it for methods unknown to HTTP,
-// whatever the path; if the path supports no method, it responds using nothing.
+// MethodNotAllowed sets Allow to the methods that the path supports and passes them to
+// reject, which responds. The router also calls it for methods unknown to HTTP on any path;
+// if the path supports no method, notFound responds.
 func MethodNotAllowed(routes chi.Routes, reject func(w http.ResponseWriter, allowed string), notFound http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var allowed []string

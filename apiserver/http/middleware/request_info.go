@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package middleware contains the HTTP middleware that all APIs share: request IDs,
-// access log, panic recovery, CORS, application credentials, client addresses, usage
-// metering, bodies, methods and draining of connections. Each API defines its own error
-// format. Domain rules do not belong here.
+// Package middleware contains the HTTP middleware shared by all APIs: request IDs, access
+// log, panic recovery, CORS, application credentials, client addresses, usage metering,
+// bodies, methods and connection draining. Each API defines its own error format. Domain
+// rules do not belong here.
 package middleware
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record/identifier"
 )
 
-// RequestInfo holds what is known about a request while it is being served. The outermost
+// RequestInfo contains information about a request that is being served. The outermost
 // middleware creates it, inner middleware fills it in, and the access log reads it.
 type RequestInfo struct {
 	// RequestID is the caller's X-Request-Id, or a new UUID.
@@ -32,15 +32,15 @@ type RequestInfo struct {
 	Application string
 	// EndUser reports whether an end user authenticated, with or without an application.
 	EndUser bool
-	// DevMode reports whether an application that may use Dev-Mode marked the request as
-	// development or test traffic, which is neither stored nor counted.
+	// DevMode reports whether the request is marked as development or test traffic by an
+	// application that may use Dev-Mode. Such traffic is neither stored nor counted.
 	DevMode bool
 }
 
 // isAuthenticated reports whether the caller authenticated.
 func (i *RequestInfo) isAuthenticated() bool { return i.Application != "" || i.EndUser }
 
-// usageSubject returns the name under which the usage of an authenticated call is counted.
+// usageSubject returns the name for counting the usage of an authenticated call.
 func (i *RequestInfo) usageSubject() string {
 	if i.Application == "" {
 		return EndUsersApplication

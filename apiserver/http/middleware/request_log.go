@@ -56,9 +56,9 @@ func RecordEndpoint(next http.Handler) http.Handler {
 	})
 }
 
-// RecoverPanics responds with fail when a handler panics, and logs the location. It logs
-// the value of the panic only if it is a runtime error, because any other value could
-// repeat client data.
+// RecoverPanics responds using respond when a handler panics, and logs the location. It logs
+// the panic value only if it is a runtime error, because other values may contain client
+// data.
 func RecoverPanics(log *slog.Logger, respond http.HandlerFunc) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -14,11 +14,11 @@ import (
 // A Check is a health check of one component of the server.
 type Check struct {
 	Name string
-	// Run returns a short description of the component's state, or an error if it is
-	// unhealthy. It must not block.
+	// Run returns a short description of the component's state, or an error if the component
+	// is unhealthy. It must not block.
 	Run func() (state string, err error)
-	// WasHealthy, if set, reports whether the component was ever healthy. From then on,
-	// readiness does not depend on it.
+	// WasHealthy, if set, reports whether the component has ever been healthy. Once it has,
+	// readiness no longer depends on it.
 	WasHealthy func() bool
 }
 
@@ -61,8 +61,8 @@ type readiness struct {
 	draining func() bool
 }
 
-// handle responds with 200 if the server is ready and 503 if not. With ?verbose it lists
-// the checks.
+// handle responds with 200 if the server is ready and with 503 otherwise. With ?verbose it
+// lists the checks.
 func (r *readiness) handle(w http.ResponseWriter, req *http.Request) {
 	ready, report := r.evaluate()
 	status, verdict := http.StatusOK, "ready\n"

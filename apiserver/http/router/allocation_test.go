@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// The maximum memory allocations of calls over HTTP with warm pools, including those of the
-// test's own request and recorder. They grow only with the response and, for parse, with the
-// words of the text.
+// Maximum numbers of memory allocations per call over HTTP with warm pools, including those
+// for the test's own request and recorder. They grow only with the response and, for parse,
+// with the number of words.
 const (
 	maxDiagnosisAllocations = 108
 	maxParseAllocations     = 200
@@ -34,8 +34,8 @@ func TestAllocationLimits(t *testing.T) {
 	}
 }
 
-// minAllocations returns the minimum over many calls: the race detector makes pools drop
-// items, so an average would not do.
+// minAllocations returns the minimum over many calls. An average would be unreliable, because
+// the race detector makes pools drop items.
 func minAllocations(t *testing.T, handler http.Handler, path, body string) float64 {
 	send := func() {
 		request := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))

@@ -37,8 +37,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/webhook"
 )
 
-// An authorizationFixture serves both APIs with an application for every set of scopes that
-// the tests need.
+// An authorizationFixture serves both APIs, with an application for every set of scopes used
+// in the tests.
 type authorizationFixture struct {
 	t        *testing.T
 	handler  http.Handler
@@ -53,12 +53,12 @@ const applicationKey = "application-key"
 
 var creator = identity.Principal{Actor: audit.Actor{Application: "all"}}
 
-// withoutScope returns the ID of the application that has every scope but one.
+// withoutScope returns the ID of the application with all scopes except one.
 func withoutScope(scope identity.Scope) string {
 	return "without-" + strings.ReplaceAll(string(scope), ":", "-")
 }
 
-// onlyScopes returns the ID of the application that has these scopes and no other.
+// onlyScopes returns the ID of the application with exactly these scopes.
 func onlyScopes(scopes []identity.Scope) string {
 	return strings.NewReplacer(":", "-", " ", "+").Replace("only-" + identity.FormatScopes(scopes))
 }
@@ -117,13 +117,12 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// nopObserver observes nothing.
+// nopObserver ignores all responses.
 type nopObserver struct{}
 
 func (nopObserver) Observe(string, int, time.Duration) {}
 
-// A contractOperation is an operation as its contract states it, read independently of
-// package access.
+// A contractOperation is an operation of a contract, parsed independently of package access.
 type contractOperation struct {
 	name         string // method and path
 	method, path string
@@ -227,8 +226,8 @@ func (f *authorizationFixture) asUser(id string) map[string]string {
 	return map[string]string{"Authorization": "Bearer " + token}
 }
 
-// unauthenticated returns the status of a call without valid credentials; zero if the
-// operation needs none.
+// unauthenticated returns the status of a call without valid credentials, or zero if the
+// operation requires no credentials.
 func unauthenticated(operation contractOperation) int {
 	switch operation.scheme {
 	case "":
@@ -256,7 +255,7 @@ func allowsUsers(operation contractOperation) bool {
 const notFoundDetail = "resource not found"
 
 // TestAuthorizationOfEveryOperation calls every operation of both contracts as every kind of
-// caller, with and without its scopes, and on the resources of another user.
+// principal, with and without the required scopes, and on another user's resources.
 func TestAuthorizationOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	f := newAuthorizationFixture(t, accesstest.Operations(t))
@@ -340,8 +339,8 @@ func (f *authorizationFixture) checkUsers(operation contractOperation) {
 	}
 }
 
-// TestUnknownOperationIsDenied checks that an operation that no contract has is denied to
-// everyone, even one that needs no credentials.
+// TestUnknownOperationIsDenied checks that operations missing in the contracts are denied to
+// everyone, even if they require no credentials.
 func TestUnknownOperationIsDenied(t *testing.T) {
 	t.Parallel()
 	f := newAuthorizationFixture(t, access.Operations{})

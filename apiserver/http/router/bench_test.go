@@ -32,10 +32,10 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/usage"
 )
 
-// BenchmarkDiagnosisOverHTTP reports the throughput of POST /v3/diagnosis in requests per
-// second, on a model the size of a full catalog with patients who report eight observations,
-// four of them present; the throughput of a bare handler in the same run that only decodes
-// such bodies and encodes such responses; and the ratio of the two.
+// BenchmarkDiagnosisOverHTTP measures the throughput of POST /v3/diagnosis in requests per
+// second, on a model of the size of a full catalog with patients who report eight
+// observations, four of them present. For comparison, it measures a bare handler that only
+// decodes the same bodies and encodes the same responses, and reports the ratio.
 func BenchmarkDiagnosisOverHTTP(b *testing.B) {
 	library := syntheticLibrary(b)
 	bodies := syntheticBodies(b, library, 200)
@@ -58,7 +58,8 @@ func BenchmarkDiagnosisOverHTTP(b *testing.B) {
 	b.ReportMetric(rates[0]/rates[1], "ratio")
 }
 
-// BenchmarkDiagnosisHandler is the same without network and client, to count allocations.
+// BenchmarkDiagnosisHandler measures the same handler without network and client, to count
+// allocations.
 func BenchmarkDiagnosisHandler(b *testing.B) {
 	library := syntheticLibrary(b)
 	bodies := syntheticBodies(b, library, 200)
@@ -121,7 +122,7 @@ func syntheticBodies(b testing.TB, library *model.Store, count int) []string {
 	return bodies
 }
 
-// fullHandler returns the tenant handler as in a server, with its log discarded.
+// fullHandler returns the tenant handler of a real server, with a discarded log.
 func fullHandler(b testing.TB, library *model.Store) http.Handler {
 	b.Helper()
 	applications, err := identity.NewApplications(identity.Credential{ID: "portal", Key: "portal-key", Scopes: []identity.Scope{identity.KnowledgeRead}})
@@ -142,8 +143,8 @@ func fullHandler(b testing.TB, library *model.Store) http.Handler {
 	})
 }
 
-// bareHandler decodes a request and encodes the response that the full handler gave to one of
-// the same bodies.
+// bareHandler returns a handler that decodes a request and encodes a response that the full
+// handler returned for one of the same bodies.
 func bareHandler(b *testing.B, full string, bodies []string) http.Handler {
 	b.Helper()
 	answers := make([]enginev3.Diagnosis, len(bodies))
@@ -168,7 +169,7 @@ func bareHandler(b *testing.B, full string, bodies []string) http.Handler {
 	return router
 }
 
-// postAll posts every body once, with four concurrent clients, and returns the duration.
+// postAll posts each body once from four concurrent clients, and returns the duration.
 func postAll(b *testing.B, address string, bodies []string) time.Duration {
 	b.Helper()
 	var next atomic.Int64

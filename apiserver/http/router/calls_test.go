@@ -34,12 +34,12 @@ func post(path, body string) testCall {
 	return testCall{method: http.MethodPost, path: path, body: body}
 }
 
-// getArticle requests the article on a condition.
+// getArticle returns a request for the article on a condition.
 func getArticle(condition, query string) testCall {
 	return get("/v3/patient_education/" + condition + query)
 }
 
-// postFeedback sends the intents of a patient.
+// postFeedback returns a request with the intents of a patient.
 func postFeedback(body string) testCall { return post("/v3/interviews/feedback", body) }
 
 // feedbackBody contains the intents of a patient.
@@ -57,7 +57,7 @@ func evidenceJSON(items ...string) string {
 	return "[" + strings.Join(list, ", ") + "]"
 }
 
-// interviewBody returns the body of an adult woman with this evidence.
+// interviewBody returns a body for an adult woman with the given evidence.
 func interviewBody(items ...string) string {
 	return fmt.Sprintf(`{"sex": "female", "age": {"value": 30}, "evidence": %s}`, evidenceJSON(items...))
 }
@@ -75,8 +75,8 @@ func interviewWithDetails(items ...string) string {
 	return interviewWithExtras(`{"include_condition_details": true}`, items...)
 }
 
-// interviewWithDuration returns the body of a woman with a runny nose, with more fields, from
-// a client that supports durations.
+// interviewWithDuration returns a body for a woman with a runny nose, with additional
+// evidence fields, from a client that supports durations.
 func interviewWithDuration(fields string) string {
 	return `{"sex": "female", "age": {"value": 30}, "extras": {"enable_symptom_duration": true},
 		"evidence": [{"id": "s_8", "choice_id": "present", ` + fields + `}]}`
@@ -94,7 +94,7 @@ func suggestBody(method string, items ...string) string {
 	return addFields(interviewBody(items...), fmt.Sprintf(`"suggest_method": %q`, method))
 }
 
-// parseBody returns the body of an adult woman who typed a text.
+// parseBody returns a body with a text by an adult woman.
 func parseBody(text string) string {
 	return fmt.Sprintf(`{"text": %s, "sex": "female", "age": {"value": 30}}`, jsonString(text))
 }

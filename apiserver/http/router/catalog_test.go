@@ -27,7 +27,7 @@ func TestGetInfo(t *testing.T) {
 	}
 }
 
-// The concepts of every list by path, in order.
+// TestListEndpoints checks the order of the concepts in every list.
 func TestListEndpoints(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -80,7 +80,7 @@ func TestListEndpoints(t *testing.T) {
 	}
 }
 
-// Every kind of record, including fields that may be null or empty.
+// TestGetEndpoints checks every kind of record, including fields that may be null or empty.
 func TestGetEndpoints(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -164,7 +164,7 @@ func TestGetEndpoints(t *testing.T) {
 	}
 }
 
-// Lists contain the same records as single calls.
+// TestListsMatchSingleRecords checks that lists contain the same records as single requests.
 func TestListsMatchSingleRecords(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -178,7 +178,8 @@ func TestListsMatchSingleRecords(t *testing.T) {
 	}
 }
 
-// A record requested by an alias has the alias as its ID and is otherwise the same.
+// TestAliasKeepsRequestedID checks that a record requested by an alias has the alias as its
+// ID and is otherwise identical.
 func TestAliasKeepsRequestedID(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)

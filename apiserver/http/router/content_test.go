@@ -11,7 +11,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model/modeltest"
 )
 
-// openLibrary serves service-en and service-de.
+// openLibrary returns a library with the models service-en and service-de.
 func openLibrary(t testing.TB) *model.Store {
 	t.Helper()
 	directory := t.TempDir()
@@ -71,7 +71,7 @@ var article = []model.DraftSection{
 	modeltest.Section(model.DisclaimerSection, "Disclaimer", modeltest.Node(model.ParagraphNode)),
 }
 
-// smallContent returns a model with one of everything that the catalog can show.
+// smallContent returns a model with every kind of catalog entry.
 func smallContent() *modeltest.Builder {
 	condition := func(name, common string, edit func(*model.DraftCondition)) func(*model.DraftCondition) {
 		return func(c *model.DraftCondition) {

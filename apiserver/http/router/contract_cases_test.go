@@ -24,8 +24,8 @@ const (
 	throttled     serverState = "a client guesses keys"
 )
 
-// A contractCase is a row of the specification's endpoint tables: how an endpoint responds to
-// one kind of call.
+// A contractCase is a row of the specification's endpoint tables: the response of an endpoint
+// to one kind of call.
 type contractCase struct {
 	endpoint string // as in the contract
 	name     string
@@ -233,7 +233,8 @@ func TestContractCases(t *testing.T) {
 	}
 }
 
-// Every response in the contract has a row, and every row is in the contract.
+// TestContractCasesAreComplete checks that every response in the contract has a row, and that
+// every row is in the contract.
 func TestContractCasesAreComplete(t *testing.T) {
 	t.Parallel()
 	checked, err := parsedContract()

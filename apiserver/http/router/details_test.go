@@ -81,7 +81,7 @@ func TestConditionDetails(t *testing.T) {
 	}
 }
 
-// The details report which conditions have an article.
+// TestDetailsReportArticles checks that the details report which conditions have an article.
 func TestDetailsReportArticles(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -98,7 +98,7 @@ func TestDetailsReportArticles(t *testing.T) {
 	}
 }
 
-// Details do not change the rest of the response.
+// TestDetailsDoNotChangeRanking checks that details do not affect the rest of the response.
 func TestDetailsDoNotChangeRanking(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The contracts and the reference page are public, not available to other origins, and not
-// counted as usage.
+// TestDocsArePublic checks that the contracts and the reference are public, unavailable to
+// other origins, and not counted as usage.
 func TestDocsArePublic(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
 )
 
-// headacheBody returns the body of a woman with headache and nausea, with more fields in the
-// first item, and with extras.
+// headacheBody returns a body for a woman with headache and nausea, with additional fields in
+// the first item, and extras.
 func headacheBody(fields, extras string) string {
 	return fmt.Sprintf(`{"sex": "female", "age": {"value": 30}, "extras": %s, "evidence": [
 		{"id": "s_1", "choice_id": "present", "source": "initial"%s},
@@ -22,8 +22,8 @@ func headacheBody(fields, extras string) string {
 
 const durationExtras = `{"enable_symptom_duration": true}`
 
-// The duration of a headache separates migraine from a cold: weeks are too long for one,
-// hours too short for the other.
+// TestDurationAffectsRanking checks that the duration of a headache distinguishes a migraine
+// from a cold: weeks are too long for a migraine, and hours too short for a cold.
 func TestDurationAffectsRanking(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -53,7 +53,8 @@ func TestDurationAffectsRanking(t *testing.T) {
 	}
 }
 
-// Without the option any duration is ignored.
+// TestDurationIgnoredWithoutOption checks that durations are ignored unless the option is
+// enabled.
 func TestDurationIgnoredWithoutOption(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -118,7 +119,7 @@ func TestDurationLimits(t *testing.T) {
 	}
 }
 
-// A duration is asked once, for the evidence that it belongs to.
+// TestDurationQuestion checks that a duration is asked for once, for the evidence concerned.
 func TestDurationQuestion(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)

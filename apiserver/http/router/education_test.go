@@ -58,7 +58,7 @@ func TestArticle(t *testing.T) {
 	}
 }
 
-// The response is JSON, whatever the client accepts.
+// TestArticleIsJSON checks that the response is JSON regardless of the Accept header.
 func TestArticleIsJSON(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)

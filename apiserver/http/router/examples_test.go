@@ -14,8 +14,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// Every example request of the contract works as written and gets the example response; and
-// every operation has an example response.
+// TestContractExamples checks that every example request of the contract gets the example
+// response, and that every operation has an example response.
 func TestContractExamples(t *testing.T) {
 	t.Parallel()
 	english, err := compiled.ForLanguage("en")

@@ -33,7 +33,7 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-// Every ranked condition can be explained, and no other one.
+// TestExplainCoversRanking checks that exactly the ranked conditions can be explained.
 func TestExplainCoversRanking(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -67,7 +67,7 @@ func TestTargetErrors(t *testing.T) {
 	expectError(t, r.do(t, post("/v3/explain", explainBody("c_4"))), 400, "target: c_4 is not in the ranking")
 }
 
-// The rationale refers to the next question or to conditions.
+// TestRationale checks that the rationale refers to the next question or to conditions.
 func TestRationale(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -148,7 +148,8 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
-// /red_flags responds like /suggest with its method, and accepts no other method.
+// TestRedFlags checks that /red_flags responds like /suggest with the method red_flags, and
+// accepts no other method.
 func TestRedFlags(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)

@@ -37,8 +37,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var parsedContract = sync.OnceValues(func() (*openapitest.Contract, error) { return openapitest.Parse(openapi.EngineV3) })
 
-// A testServer is a server on its own socket with a client that validates every response
-// against the contract.
+// A testServer is a running server with a client that validates every response against the
+// contract.
 type testServer struct {
 	url         string
 	client      *http.Client // validates responses
@@ -65,8 +65,8 @@ var today = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 // closedLimiter returns a limiter that rejects every caller.
 func closedLimiter() *limiter.Limiter { return limiter.New(limiter.Limits{}, func(limiter.Reason) {}) }
 
-// startServer starts a server with the release of these tests. It has room for every call
-// unless its limiter is edited.
+// startServer starts a server with the release of these tests. Its limiter admits all calls
+// unless edited.
 func startServer(t testing.TB, edits ...func(*limiter.Limiter)) *testServer {
 	t.Helper()
 	checked, err := parsedContract()
@@ -129,8 +129,8 @@ func newTestServer(t testing.TB, edits ...func(*limiter.Limiter)) *testServer {
 	return r
 }
 
-// fastClock is a clock that advances a minute on every reading, so that throttling delays
-// only the tests that are about it.
+// fastClock is a clock that advances by a minute on every reading, so that throttling affects
+// only the tests of throttling.
 func (s *testServer) fastClock() time.Time {
 	if s.failedKeys.Load() {
 		return today.Add(time.Hour)
@@ -158,8 +158,8 @@ type testResponse struct {
 	closes bool // whether Connection: close closes the connection
 }
 
-// header returns the headers of every call, so that a rejected call lacks only what it is
-// rejected for.
+// header returns the common headers of valid calls, so that a rejected call lacks only the
+// header under test.
 func (s *testServer) header() map[string]string {
 	return map[string]string{
 		"App-Id": "portal", "App-Key": "portal-key", "Content-Type": "application/json",

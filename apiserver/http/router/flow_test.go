@@ -11,7 +11,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
 )
 
-// A simulatedPatient has some observations and may know their duration.
+// A simulatedPatient has some observations, possibly with known durations.
 type simulatedPatient struct {
 	complaint    string
 	observations []string // in addition to the complaint
@@ -26,7 +26,7 @@ func (p simulatedPatient) choiceFor(id string) enginev3.Choice {
 	return enginev3.ChoiceAbsent
 }
 
-// A groupStrategy is how a client answers group questions.
+// A groupStrategy is a way for clients to answer group questions.
 type groupStrategy struct {
 	name string
 	// single is the choice to send for unchosen items of an exclusive group, multiple for
@@ -40,7 +40,7 @@ var groupStrategies = []groupStrategy{
 	{"all, the others unknown", enginev3.ChoiceUnknown, enginev3.ChoiceUnknown},
 }
 
-// An interviewClient interviews a patient.
+// An interviewClient conducts an interview with a patient.
 type interviewClient struct {
 	t        *testing.T
 	server   *testServer
@@ -120,8 +120,9 @@ func (c *interviewClient) answerDuration(id string) {
 	c.evidence[i].Duration = json.RawMessage(c.patient.duration)
 }
 
-// An interview leads from a complaint to a ranking, a triage level, a specialist, reasons and
-// an article, however the client answers group questions.
+// TestInterviewFromStartToTriage checks that an interview leads from a complaint to a
+// ranking, a triage level, a specialist, reasons and an article, regardless of the strategy
+// for group questions.
 func TestInterviewFromStartToTriage(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -186,8 +187,8 @@ func (c *interviewClient) verifyFollowUps(diagnosis enginev3.Diagnosis, level en
 	}
 }
 
-// All ways to answer a group without a choice are recognized and end it. If nothing is sent,
-// the question is repeated.
+// TestGroupsWithoutChoice checks that all ways to answer a group without a selection are
+// recognized and finish the group, and that the question is repeated if nothing is sent.
 func TestGroupsWithoutChoice(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)

@@ -69,8 +69,8 @@ var interviewSeeds = []string{
 	specialistBody(`{"sp_17": "sp_1"}`),
 }
 
-// validBodies are seeds per endpoint that yield 200, so that fuzzing starts behind the
-// validation.
+// validBodies are seeds per endpoint that yield 200, so that fuzzing reaches the code behind
+// the validation.
 var validBodies = map[string][]string{
 	"/v3/diagnosis":            interviewSeeds,
 	"/v3/triage":               interviewSeeds,

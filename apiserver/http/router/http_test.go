@@ -89,7 +89,7 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// TestScopes checks that a missing scope denies access, whatever other scopes there are.
+// TestScopes checks that a missing scope denies access regardless of other scopes.
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -510,7 +510,8 @@ func TestConnectionCloseWhileDraining(t *testing.T) {
 	}
 }
 
-// Server faults are reported and logged without client data, and not counted.
+// TestInternalErrors checks that server faults are reported and logged without client data,
+// and not counted as usage.
 func TestInternalErrors(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

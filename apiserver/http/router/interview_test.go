@@ -59,7 +59,7 @@ func TestDiagnosisRanking(t *testing.T) {
 	}
 }
 
-// The rest of a diagnosis besides the ranking, by request.
+// TestDiagnosisQuestion checks the parts of a diagnosis other than the ranking, by request.
 func TestDiagnosisQuestion(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -179,8 +179,8 @@ func TestTriage(t *testing.T) {
 	}
 }
 
-// Values that clients send for "unset" count as unset, and fields unknown to the contract are
-// ignored: the response is the same.
+// TestNullAndUnknownFieldsAreIgnored checks that values that clients send for "unset" and
+// fields unknown to the contract do not change the response.
 func TestNullAndUnknownFieldsAreIgnored(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -217,7 +217,7 @@ var interviewPaths = []string{
 	"/v3/diagnosis", "/v3/triage", "/v3/recommend_specialist", "/v3/explain", "/v3/rationale", "/v3/suggest", "/v3/red_flags",
 }
 
-// Every kind of invalid body, on each endpoint that accepts it.
+// TestInterviewErrors checks every kind of invalid body on each endpoint that accepts it.
 func TestInterviewErrors(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -314,8 +314,8 @@ func TestInterviewModes(t *testing.T) {
 	}
 }
 
-// The same question yields the same bytes, independent of earlier calls and the order of the
-// evidence.
+// TestDiagnosisIsDeterministic checks that identical requests yield identical bytes,
+// independent of earlier calls and the order of the evidence.
 func TestDiagnosisIsDeterministic(t *testing.T) {
 	t.Parallel()
 	first, second := startServer(t), startServer(t)

@@ -18,7 +18,8 @@ var assessmentCalls = []string{
 // withoutCallCapacity admits no calls.
 func withoutCallCapacity(g *limiter.Limiter) { g.Calls = closedLimiter().Calls }
 
-// Exceeding the limit on assessments or bytes yields Retry-After, not a client error.
+// TestOverloadReturnsRetryAfter checks that exceeding the limit on assessments or bytes
+// yields Retry-After and not a client error.
 func TestOverloadReturnsRetryAfter(t *testing.T) {
 	t.Parallel()
 	body := explainBody("c_4", "s_1 present initial")
@@ -54,7 +55,7 @@ func TestOverloadReturnsRetryAfter(t *testing.T) {
 	}
 }
 
-// A call releases its capacity, however it ends.
+// TestCapacityIsReleased checks that a call releases its capacity regardless of its outcome.
 func TestCapacityIsReleased(t *testing.T) {
 	t.Parallel()
 	limits := limiter.LimitsForMemory(0, 1)
@@ -76,7 +77,8 @@ func TestCapacityIsReleased(t *testing.T) {
 	}
 }
 
-// Assessments with much evidence wait for each other but do not delay light ones.
+// TestLightAssessmentsAreNotBlocked checks that assessments with much evidence are queued
+// separately and do not delay others.
 func TestLightAssessmentsAreNotBlocked(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -92,8 +94,8 @@ func TestLightAssessmentsAreNotBlocked(t *testing.T) {
 	}
 }
 
-// Evidence up to the limit is accepted; the error for more names the limit and the number
-// sent.
+// TestTooMuchEvidence checks that evidence up to the limit is accepted, and that the error
+// for more evidence contains the limit and the actual number.
 func TestTooMuchEvidence(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)

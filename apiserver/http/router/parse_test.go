@@ -74,7 +74,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Every position refers to a token of the response, for any text.
+// TestParseTokens checks that every position refers to a token of the response, for any text.
 func TestParseTokens(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -105,7 +105,8 @@ func TestParseTokens(t *testing.T) {
 	}
 }
 
-// The limit counts characters, however they are escaped.
+// TestParseLength checks that the limit counts characters, regardless of how they are
+// escaped.
 func TestParseLength(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -165,7 +166,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// Each model parses its own language.
+// TestParseUsesModelLanguage checks that each model parses its own language.
 func TestParseUsesModelLanguage(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -181,8 +182,8 @@ func TestParseUsesModelLanguage(t *testing.T) {
 	}
 }
 
-// The text that a patient typed appears in no log line, metric or error, whatever the outcome
-// of the call.
+// TestParseDoesNotLeakText checks that the patient's text appears in no log line, metric or
+// error, regardless of the outcome of the call.
 func TestParseDoesNotLeakText(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)

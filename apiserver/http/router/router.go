@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package router assembles the HTTP handlers of a server: the tenant handler and the
-// admin handler, each served on its own address. The APIs are in sibling packages, shared
-// middleware is in package middleware, and listeners, files and the process belong to
-// package server.
+// Package router assembles the HTTP handlers of a server: the tenant handler and the admin
+// handler, which are served on separate addresses. The APIs are in sibling packages, shared
+// middleware is in package middleware, and listeners, files and the process belong to package
+// server.
 package router
 
 import (
@@ -40,12 +40,12 @@ type Options struct {
 	Operations access.Operations
 	Meter      middleware.Meter
 	Now        func() time.Time
-	// AllowsOrigin reports whether pages of a web origin may call the APIs.
+	// AllowsOrigin reports whether pages from a web origin may call the APIs.
 	AllowsOrigin func(origin string) bool
 	// Draining reports whether the server is about to stop.
 	Draining func() bool
-	// OnAuthenticated is called with the context of the connection for each call whose
-	// caller authenticated as an application.
+	// OnAuthenticated is called with the connection's context for each call that was
+	// authenticated as an application.
 	OnAuthenticated func(ctx context.Context)
 	Limiter         *limiter.Limiter
 	Observer        middleware.Observer
@@ -57,7 +57,7 @@ type Options struct {
 	Throttle *throttle.Throttle
 	// LoopbackOnly restricts the server to programs on the same machine.
 	LoopbackOnly bool
-	// DocsApplication holds the credentials that the reference page uses and shows to
+	// DocsApplication holds the credentials that the API reference uses and shows to
 	// everyone; empty except in development.
 	DocsApplication docs.Application
 }
@@ -101,8 +101,8 @@ func noStore(next http.Handler) http.Handler {
 	})
 }
 
-// routeByPath dispatches requests to the APIs, the reference and the pages. Pages are
-// not available to other origins. Each has its own router because error formats differ.
+// routeByPath dispatches requests to the APIs, the reference and the pages. Each has its own
+// router because the error formats differ. Pages are not available to other origins.
 func routeByPath(guidance, assessment, reference, page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		hasPrefix := func(prefix string) bool { return strings.HasPrefix(r.URL.Path, prefix) }
@@ -131,7 +131,7 @@ func newDocsRouter(application docs.Application) http.Handler {
 	return router
 }
 
-// newAssessmentRouter returns the router of the symptom assessment, which also responds
+// newAssessmentRouter returns the router of the symptom assessment API, which also responds
 // to unknown paths.
 func newAssessmentRouter(o Options) chi.Router {
 	router := chi.NewRouter()

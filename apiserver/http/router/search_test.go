@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Search results, as "id label", by query.
+// TestSearch checks search results, formatted as "id label", by query.
 func TestSearch(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)

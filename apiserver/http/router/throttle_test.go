@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// callAs returns a call with these credentials from an address.
+// callAs returns a call with the given credentials and client address.
 func callAs(id, key, from string) testCall {
 	return get("/v3/info").withHeader(map[string]string{"App-Id": id, "App-Key": key, "X-Forwarded-For": from})
 }
 
-// guessKeys tries this many wrong keys of an application.
+// guessKeys sends the given number of calls with wrong keys of an application.
 func (s *testServer) guessKeys(t testing.TB, id string, times int) {
 	t.Helper()
 	s.failedKeys.Store(true)
@@ -35,7 +35,8 @@ func expectThrottled(t *testing.T, got testResponse) {
 	}
 }
 
-// Key guessing is throttled, even with the right key, and affects no other client.
+// TestKeyGuessingIsThrottled checks that key guessing is throttled, even with the right key,
+// and affects no other client.
 func TestKeyGuessingIsThrottled(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -60,7 +61,8 @@ func TestKeyGuessingIsThrottled(t *testing.T) {
 	}
 }
 
-// A working application is not locked out by someone guessing its key.
+// TestThrottleSparesVerifiedClients checks that a working application is not locked out when
+// its key is guessed.
 func TestThrottleSparesVerifiedClients(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -74,7 +76,8 @@ func TestThrottleSparesVerifiedClients(t *testing.T) {
 	}
 }
 
-// Changing the application ID does not evade the throttle, which also tracks addresses.
+// TestThrottlePerAddress checks that changing the application ID does not evade the throttle,
+// which also tracks addresses.
 func TestThrottlePerAddress(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
@@ -91,7 +94,7 @@ func TestThrottlePerAddress(t *testing.T) {
 	}
 }
 
-// A call without a key does not count as a guess.
+// TestMissingKeyIsNotThrottled checks that a call without a key does not count as a guess.
 func TestMissingKeyIsNotThrottled(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)

@@ -33,8 +33,8 @@ func (s *testServer) sendUnreadBody(t *testing.T, method, path string, length in
 	return recorder
 }
 
-// A call rejected because of its headers is rejected before its body is read, on every
-// endpoint.
+// TestRejectedBeforeBodyIsRead checks that requests with invalid headers are rejected before
+// the body is read, on every endpoint.
 func TestRejectedBeforeBodyIsRead(t *testing.T) {
 	t.Parallel()
 	r := newTestServer(t)

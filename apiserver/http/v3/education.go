@@ -43,8 +43,8 @@ func (a *API) GetPatientEducation(ctx context.Context, request enginev3.GetPatie
 	return enginev3.GetPatientEducation200JSONResponse(encodeArticle(release, &release.Articles[article], sections)), nil
 }
 
-// verifyInterviewToken checks the token of an interview. The interview's model may differ
-// from the one that serves the article: an article in another language is better than
+// verifyInterviewToken verifies an interview token. The interview may have used another model
+// than the request for the article, because an article in another language is better than
 // none.
 func (a *API) verifyInterviewToken(token string) error {
 	if token == "" {

@@ -36,7 +36,7 @@ func rejectBody(w http.ResponseWriter, _ *http.Request, status int, problem stri
 
 // writeBusy responds to a call that exceeds the server's capacity.
 func writeBusy(w http.ResponseWriter, _ *http.Request) {
-	WriteError(w, http.StatusServiceUnavailable, "the server is overloaded; retry later")
+	WriteError(w, http.StatusServiceUnavailable, "server is overloaded; retry later")
 }
 
 // unauthenticated responds to a call without a valid application ID and key.
@@ -75,7 +75,7 @@ func badRequest(format string, arguments ...any) error {
 	return &requestError{http.StatusBadRequest, fmt.Sprintf(format, arguments...)}
 }
 
-// handleError responds with errors that the client can act on, and logs the others.
+// handleError reports errors caused by the client, and logs all others.
 func (a *API) handleError(w http.ResponseWriter, r *http.Request, err error) {
 	if wrapped, ok := w.(chimiddleware.WrapResponseWriter); ok && wrapped.Status() != 0 {
 		return // the client disconnected while the response was written
@@ -96,7 +96,7 @@ func (a *API) handleError(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 // toRequestError returns the error to report to the client, or nil if the client did not
-// cause it.
+// cause the error.
 func toRequestError(err error) *requestError {
 	var (
 		request     *requestError

@@ -11,15 +11,15 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
 )
 
-// An interview is an interview request in the terms of package inference.
+// An interview is an interview request in terms of package inference.
 type interview struct {
 	patient  inference.Patient
 	options  inference.Options
 	evidence []inference.ReportedEvidence // as sent
 }
 
-// acquireInterview resolves a body against the release of the call and waits for a slot to
-// assess it. The caller must call end.
+// acquireInterview resolves a body against the release of the request and waits for an
+// assessment slot. The caller must call end.
 func (a *API) acquireInterview(ctx context.Context, body *enginev3.Interview) (interview interview, end func(), err error) {
 	interview, err = readInterview(releaseFrom(ctx), body)
 	if err != nil {

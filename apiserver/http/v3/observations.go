@@ -13,7 +13,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
 )
 
-// The categories of symptoms and risk factors; each type has only one.
+// Categories of symptoms and risk factors. Each type has only one.
 const (
 	symptomCategory    = "Symptoms"
 	riskFactorCategory = "Risk factors"

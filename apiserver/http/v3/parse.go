@@ -14,8 +14,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/openapi/enginev3"
 )
 
-// maxTextLength is the maximum length of a text in Unicode code points, however the body
-// encodes them.
+// maxTextLength is the maximum length of a text in Unicode code points, regardless of their
+// encoding in the body.
 const maxTextLength = 2048
 
 // Parse implements enginev3.StrictServerInterface.

@@ -13,8 +13,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// describeSemanticError names the invalid field and the expected value. The JSON is the
-// value of the field within, or the whole body if within is empty.
+// describeSemanticError describes the invalid field and the expected value. The error refers
+// to the field parent, or to the whole body if parent is empty.
 func describeSemanticError(parent string, err *jsonv2.SemanticError) string {
 	field := parent + formatFieldPath(err.JSONPointer)
 	if field = strings.TrimPrefix(field, "."); field == "" {

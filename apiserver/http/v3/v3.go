@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package v3 serves the symptom assessment API under /v3. Its handlers translate between
-// the types generated from the contract and the types of the packages assessment, catalog,
-// inference, search, nlp and feedback. They validate requests; those packages decide the
-// results.
+// Package v3 serves the symptom assessment API under /v3. Its handlers validate requests and
+// translate between the types generated from the contract and the types of the packages
+// assessment, catalog, inference, search, nlp and feedback, which compute the results.
 package v3
 
 import (
@@ -114,8 +113,8 @@ func (a *API) validateInterviewID(next http.Handler) http.Handler {
 
 type releaseKey struct{}
 
-// withRelease leases the release of the chosen model until the response is written,
-// because the response refers to the release's texts.
+// withRelease leases the release of the requested model until the response is written,
+// because the response refers to texts of the release.
 func (a *API) withRelease(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		lease, err := a.models.Acquire(r.Header.Get("Model"))
