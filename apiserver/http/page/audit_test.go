@@ -12,7 +12,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// Each page that shows a survey is audited as one read.
+// TestPagesAuditOneRead checks that each page of a survey is audited as a single read.
 func TestPagesAuditOneRead(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)

@@ -25,9 +25,9 @@ var storages = map[string]func(testing.TB) string{
 	"PostgreSQL": newPostgresDatabase,
 }
 
-// BenchmarkPage times what fifty concurrent patients wait for over HTTP: from sending an answer
-// to the page with the next question, two calls of which the first commits. Patients answer at
-// a fixed rate, whether or not earlier ones have received their page.
+// BenchmarkPage measures the waiting time of fifty concurrent patients over HTTP, from
+// sending an answer to receiving the page with the next question: two requests, of which the
+// first commits. Answers are sent at a fixed rate, independent of the response times.
 func BenchmarkPage(b *testing.B) {
 	for name, url := range storages {
 		b.Run(name, func(b *testing.B) {
@@ -109,7 +109,8 @@ func (load *patientLoad) run(open context.Context, wanted int) {
 	}
 }
 
-// step has a patient answer and read the next page. A new patient replaces one who is done.
+// step submits an answer and reads the next page. A patient who has completed the survey is
+// replaced with a new one.
 func (load *patientLoad) step(p *waitingPatient) {
 	path := strings.TrimSuffix(p.page.path, "?seen")
 	began := time.Now()

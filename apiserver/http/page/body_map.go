@@ -21,7 +21,8 @@ type drawingView struct {
 
 type regionView struct{ ID, Name string }
 
-// showBodyMap adds the body map to the draft, and the symptoms of the selected region, if any.
+// showBodyMap adds the body map and the symptoms of the selected region, if any, to the
+// draft.
 func (h *handlers) showBodyMap(d *draft, q *record.Question, region string) error {
 	list := *q.Meta.SourceList
 	symptoms, err := h.symptomsByRegion(list)
@@ -46,9 +47,9 @@ func (h *handlers) showBodyMap(d *draft, q *record.Question, region string) erro
 	return nil
 }
 
-// symptomsByRegion returns the symptoms of each region that the patient's list contains. It
-// omits a region without a drawing if its most common symptom does not apply: nausea applies
-// to men too, but that does not make pregnancy a topic for them.
+// symptomsByRegion returns the symptoms of each region that are in the patient's list. It
+// omits a region without a drawing if its most common symptom does not apply. For example,
+// nausea applies to men, but pregnancy should not be offered to them.
 func (h *handlers) symptomsByRegion(list record.SourceList) (map[string][]record.Item, error) {
 	var ids []string
 	for _, region := range h.body.Regions() {
@@ -76,7 +77,7 @@ func (h *handlers) symptomsByRegion(list record.SourceList) (map[string][]record
 	return symptoms, nil
 }
 
-// addFound adds items that are not chosen yet to the found items.
+// addFound adds items to the found items unless they are already selected.
 func (d *draft) addFound(items []record.Item) {
 	for _, item := range items {
 		if !d.isChosen(item.ID) {

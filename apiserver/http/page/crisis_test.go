@@ -14,8 +14,9 @@ import (
 
 const crisisText = "Talk to someone now. Call 116 123"
 
-// A patient who reports a crisis sees the crisis line on every page from then on and on the
-// result, whether or not it is an emergency; other patients do not.
+// TestCrisisLineIsShown checks that a patient who reports a crisis sees the crisis line on
+// all following pages and on the result, whether or not it is an emergency, and that other
+// patients do not.
 func TestCrisisLineIsShown(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -44,7 +45,8 @@ func TestCrisisLineIsShown(t *testing.T) {
 	}
 }
 
-// Free text outside symptom questions counts, and a tenant may have no crisis line.
+// TestCrisisInFreeText checks that free text outside symptom questions counts, and that a
+// crisis line is optional.
 func TestCrisisInFreeText(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)

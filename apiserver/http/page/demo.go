@@ -9,7 +9,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// A DemoSurvey describes a survey to try out.
+// A DemoSurvey describes a demo survey to create.
 type DemoSurvey struct {
 	Type           record.Type
 	Dependent      bool

@@ -16,7 +16,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
 
-// The form fields for finding items of a knowledge list.
+// Form fields for finding items of a knowledge list.
 const (
 	freeTextField   = "words"      // free text
 	parsedTextField = "understood" // free text that was already parsed
@@ -25,8 +25,8 @@ const (
 	actionField     = "do"         // the pressed button
 )
 
-// Values of the buttons other than the one that submits the answer. All but the first belong
-// to forms with a knowledge list.
+// Values of the buttons other than the submit button. All except the first belong to forms
+// with a knowledge list.
 const (
 	actionSkip   = "skip"
 	actionParse  = "understand"
@@ -39,8 +39,8 @@ const (
 // that is shown in full.
 const maxFound, maxShown = 15, 30
 
-// A draft is an unfinished answer: the form values, the chosen items of a list, and the items
-// to choose from.
+// A draft is an unfinished answer: the form values, the selected list items, and the items to
+// select from.
 type draft struct {
 	Form    url.Values
 	Problem *formError
@@ -54,14 +54,14 @@ type draft struct {
 	Region string // name of the selected region; empty if none is selected
 }
 
-// A chip is an item of a list that can be chosen.
+// A chip is a selectable list item.
 type chip struct {
 	Value, Name string
 	Absent      bool // the patient denied it
 }
 
-// isDraftAction reports whether a form continues a draft instead of answering: it is a
-// search, or it has free text that was not parsed yet.
+// isDraftAction reports whether a form continues a draft instead of submitting the answer: it
+// is a search, or it contains free text that has not been parsed.
 func isDraftAction(q *record.Question, form url.Values) bool {
 	if q.AnswerType != record.AnswerList {
 		return false
@@ -78,7 +78,7 @@ func isDraftAction(q *record.Question, form url.Values) bool {
 	return hasUnreadText(form, freeTextField, parsedTextField) || hasUnreadText(form, phraseField, searchedField) && len(form[answerField]) == 0
 }
 
-// hasUnreadText reports whether a field has text that was not processed yet.
+// hasUnreadText reports whether a field contains text that has not been processed.
 func hasUnreadText(form url.Values, field, read string) bool {
 	text := normalizeText(form.Get(field))
 	return text != "" && text != normalizeText(form.Get(read))
@@ -98,7 +98,7 @@ func (h *handlers) showDraft(w http.ResponseWriter, r *http.Request, view *flow.
 	h.renderQuestion(w, r, status, view, step, draft)
 }
 
-// newDraft returns the draft of a form, with the items to choose from.
+// newDraft returns the draft of a form, with the items to select from.
 func (h *handlers) newDraft(q *record.Question, form url.Values) (*draft, error) {
 	d := &draft{Form: form}
 	if q.AnswerType != record.AnswerList {
@@ -121,7 +121,7 @@ func (h *handlers) newDraft(q *record.Question, form url.Values) (*draft, error)
 	return d, h.searchList(d, q, strings.TrimSpace(form.Get(phraseField)))
 }
 
-// addParsedText parses free text and adds what it mentions to the chosen items.
+// addParsedText parses free text and adds the mentioned items to the selected items.
 func (h *handlers) addParsedText(d *draft, q *record.Question, words string) error {
 	words = strings.TrimSpace(words)
 	if len([]rune(words)) > section.MaxFreeTextLength {
@@ -177,8 +177,8 @@ func (d *draft) isChosen(id string) bool {
 	return slices.ContainsFunc(d.Chosen, func(c chip) bool { return itemID(c.Value) == id })
 }
 
-// selectedChips returns the items selected in a form with their names. It omits items that are
-// not in the list.
+// selectedChips returns the items selected in a form with their names. It omits items that
+// the list does not contain.
 func (h *handlers) selectedChips(list record.SourceList, values []string) ([]chip, error) {
 	ids := make([]string, len(values))
 	for i, value := range values {

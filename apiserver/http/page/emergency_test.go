@@ -29,8 +29,8 @@ func (v *visitor) strokeSymptoms() url.Values {
 	return url.Values{"answer": checkedValues(understood), "do": {"go-on"}}
 }
 
-// The emergency page appears once, after the answer that reveals the emergency; from then on
-// every page has a notice at the top.
+// TestEmergencyIsShownOnce checks that the emergency page is shown once, after the answer
+// that reveals the emergency, and that all following pages have a notice at the top.
 func TestEmergencyIsShownOnce(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -70,8 +70,8 @@ func TestEmergencyIsShownOnce(t *testing.T) {
 	}
 }
 
-// Without a tenant number the page names the international ones, and a parent reads about the
-// child.
+// TestEmergencyForChild checks that the page shows international emergency numbers if the
+// tenant has none, and that parents read about their child.
 func TestEmergencyForChild(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -87,7 +87,7 @@ func TestEmergencyForChild(t *testing.T) {
 	}
 }
 
-// A tenant may hide conditions, but never the urgency.
+// TestHiddenResults checks that a tenant can hide conditions, but not the urgency.
 func TestHiddenResults(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -126,7 +126,7 @@ func TestHiddenResults(t *testing.T) {
 	}
 }
 
-// collectReasons collects the conditions that the reason of a question names.
+// collectConditions adds the conditions mentioned in the reason for a question to names.
 func collectConditions(v *visitor, question pageResponse, names map[string]bool) {
 	if !strings.Contains(question.body, v.survey+"/why") {
 		return

@@ -55,7 +55,7 @@ func TestErrorPages(t *testing.T) {
 	}
 }
 
-// An overloaded server shows a page with the emergency number.
+// TestOverloadPage checks that an overloaded server shows a page with the emergency number.
 func TestOverloadPage(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -80,7 +80,8 @@ func (f failingSurveys) View(context.Context, identity.Principal, string) (flow.
 	return flow.View{}, f.err
 }
 
-// A server fault yields a page with the request ID and one log line.
+// TestInternalErrorPages checks that a server fault yields a page with the request ID and one
+// log line.
 func TestInternalErrorPages(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -115,7 +116,8 @@ func sessionForSurvey(c *fixture, s record.Survey) identity.Session {
 	return identity.Session{UserID: patient.UserID, SurveyID: s.ID}
 }
 
-// No patient identifiers or input appear in the log, whatever the patient does.
+// TestPatientDataIsNotLogged checks that patient identifiers and input never appear in the
+// log.
 func TestPatientDataIsNotLogged(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)

@@ -12,20 +12,19 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/section"
 )
 
-// Fields of a form that answers a question. Fields for the items of a group end with the
-// item's ID.
+// Form fields of an answer. Fields for the items of a group end with the item's ID.
 const (
 	answerField     = "answer"
 	itemFieldPrefix = "answer-"
 )
 
-// Choices that are not options of the question. No ID begins with a hyphen.
+// Choices other than the options of the question. No option ID begins with a hyphen.
 const (
 	noneValue    = "-none"
 	unknownValue = "-unknown"
 )
 
-// choiceSeparator separates the ID of a list item from its choice. Without one, the choice is
+// choiceSeparator separates the ID of a list item from its choice. The default choice is
 // present.
 const choiceSeparator = "~"
 
@@ -36,7 +35,7 @@ type formError struct {
 	Values    []string
 }
 
-// readAnswer returns the answer of a submitted form, depending on the button pressed.
+// readAnswer returns the answer in a submitted form, depending on the pressed button.
 func readAnswer(q *record.Question, form url.Values) (record.Answer, *formError) {
 	if form.Get(actionField) == actionSkip {
 		return skipped, nil
@@ -47,7 +46,7 @@ func readAnswer(q *record.Question, form url.Values) (record.Answer, *formError)
 // skipped is the answer that skips a question.
 var skipped = record.Answer{Kind: record.KindSkipped}
 
-// answerFromForm returns the answer in a form. It returns a formError for mistakes specific to
+// answerFromForm returns the answer in a form. It returns a formError for errors specific to
 // forms; the survey service validates the rest.
 func answerFromForm(q *record.Question, form url.Values) (record.Answer, *formError) {
 	switch q.AnswerType {
@@ -70,12 +69,12 @@ func answerFromForm(q *record.Question, form url.Values) (record.Answer, *formEr
 	}
 }
 
-// newItems returns an answer that selects items.
+// newItems returns an answer with selected items.
 func newItems(list []record.Item) record.Answer {
 	return record.Answer{Kind: record.KindItems, Items: list}
 }
 
-// invalid returns no answer and a problem.
+// invalid returns a formError without an answer.
 func invalid(messageID string, namesAndValues ...string) (record.Answer, *formError) {
 	return record.Answer{}, &formError{messageID, namesAndValues}
 }
@@ -119,10 +118,10 @@ func numberAnswer(q *record.Question, text string) (record.Answer, *formError) {
 	return record.Answer{Kind: record.KindNumber, Number: number}, nil
 }
 
-// newlineReplacer undoes the newline normalization of submitted forms.
+// newlineReplacer reverts the newline normalization of submitted forms.
 var newlineReplacer = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
-// normalizeText returns a text as it was typed, without leading and trailing spaces.
+// normalizeText returns a text as typed, without leading and trailing whitespace.
 func normalizeText(text string) string { return strings.TrimSpace(newlineReplacer.Replace(text)) }
 
 func textAnswer(q *record.Question, text string) (record.Answer, *formError) {
@@ -162,7 +161,7 @@ func groupSingleAnswer(q *record.Question, chosen string) (record.Answer, *formE
 }
 
 // groupMultipleAnswer requires an answer for at least one item, because a patient who answers
-// none may have overlooked them.
+// none may have overlooked the items.
 func groupMultipleAnswer(q *record.Question, form url.Values) (record.Answer, *formError) {
 	var list []record.Item
 	for _, option := range q.Meta.Options {
@@ -176,7 +175,7 @@ func groupMultipleAnswer(q *record.Question, form url.Values) (record.Answer, *f
 	return newItems(list), nil
 }
 
-// formFromAnswer returns the form values for an answer. It is the inverse of answerFromForm.
+// formFromAnswer returns the form values of an answer. It is the inverse of answerFromForm.
 func formFromAnswer(q *record.Question, answer record.Answer) url.Values {
 	form := url.Values{}
 	switch answer.Kind {
@@ -208,7 +207,7 @@ func fillItems(form url.Values, q *record.Question, items []record.Item) {
 	}
 }
 
-// groupSingleChoice returns the item chosen in a group with a single answer.
+// groupSingleChoice returns the item selected in a single-choice group.
 func groupSingleChoice(items []record.Item) string {
 	chosen := noneValue
 	for _, item := range items {

@@ -130,8 +130,8 @@ func formWithItems(count int) string {
 	return form.String()
 }
 
-// isLossless reports whether a form can express the whole JSON answer. A form has only one way
-// to express denied items of a single-choice group and an empty answer, and it trims texts.
+// isLossless reports whether a form can fully express a JSON answer. In a form, denied items
+// of a single-choice group are equivalent to an empty answer, and texts are trimmed.
 func isLossless(q *record.Question, answer record.Answer) bool {
 	switch {
 	case q.AnswerType == record.AnswerSymptoms && q.Meta.Component == record.ComponentGroupSingle:
@@ -142,8 +142,8 @@ func isLossless(q *record.Question, answer record.Answer) bool {
 	return answer.Text == strings.TrimSpace(answer.Text)
 }
 
-// The form of an answer parses back to the answer; if JSON expresses more than a form can, the
-// form itself is stable.
+// TestFormRoundTrip checks that the form of an answer parses to the same answer or, if forms
+// cannot express it, that the form itself is stable.
 func TestFormRoundTrip(t *testing.T) {
 	t.Parallel()
 	w := surveytest.NewEnv(t, surveytest.NewRelease(t))
@@ -191,8 +191,8 @@ func sortItems(q *record.Question, given, read record.Answer) record.Answer {
 	return read
 }
 
-// Submitting a question unchanged keeps the answers after it, however the browser encodes
-// newlines.
+// TestUnchangedAnswerKeepsLaterAnswers checks that submitting the same answer keeps the later
+// answers, regardless of how the browser encodes newlines.
 func TestUnchangedAnswerKeepsLaterAnswers(t *testing.T) {
 	t.Parallel()
 	all := sampleQuestions()
@@ -238,7 +238,8 @@ func TestUnchangedAnswerKeepsLaterAnswers(t *testing.T) {
 	}
 }
 
-// Parsed text is not parsed again on submit, whatever the surrounding space; new text is.
+// TestDraftActions checks that parsed text is not parsed again on submit, regardless of
+// surrounding whitespace, but new text is.
 func TestDraftActions(t *testing.T) {
 	t.Parallel()
 	for form, want := range map[string]bool{
@@ -259,8 +260,8 @@ func TestDraftActions(t *testing.T) {
 	}
 }
 
-// FuzzForm checks that every form is either accepted or rejected as a client error, and that an
-// accepted answer can be shown and submitted again.
+// FuzzForm checks that every form is either accepted or rejected with a client error, and
+// that accepted answers can be shown and submitted again.
 func FuzzForm(f *testing.F) {
 	for _, seed := range []string{
 		"", "answer=a&do=go-on", "answer=a&answer=a", "answer=s_1~absent&answer=s_4&words=cough&understood=", "answer=-none", "answer=-unknown",

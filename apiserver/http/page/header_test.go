@@ -38,7 +38,8 @@ func fetchPages(t *testing.T, c *fixture) map[string]pageResponse {
 	return shown
 }
 
-// Every page allows only its own styles, is not cached, and does not leak its URL.
+// TestHeaders checks that every page allows only its own styles, is not cached, and does not
+// leak its URL.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	for name, s := range fetchPages(t, newFixture(t)) {
@@ -76,7 +77,8 @@ func styleHash(t *testing.T, s pageResponse) string {
 	return ""
 }
 
-// Pages use the language of the survey or, outside surveys, of the browser.
+// TestLanguageOfPages checks that pages use the language of the survey or, outside surveys,
+// of the browser.
 func TestLanguageOfPages(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -89,7 +91,8 @@ func TestLanguageOfPages(t *testing.T) {
 	}
 }
 
-// Pages link to no other site, except for links in articles.
+// TestPagesLoadNothingExternal checks that pages do not refer to other sites, except for
+// links in articles.
 func TestPagesLoadNothingExternal(t *testing.T) {
 	t.Parallel()
 	for name, s := range fetchPages(t, newFixture(t)) {
@@ -104,8 +107,8 @@ func TestPagesLoadNothingExternal(t *testing.T) {
 	}
 }
 
-// Size limits of pages in transit, in bytes: a question fits into the initial congestion window,
-// ten packets (RFC 6928), on any connection.
+// Size limits of compressed pages, in bytes. A question fits into the initial congestion
+// window of ten packets (RFC 6928) on any connection.
 const (
 	maxQuestionBytes = 14_000
 	maxPageBytes     = 30_000
@@ -167,7 +170,7 @@ func gunzip(t *testing.T, body string) string {
 	return string(text)
 }
 
-// Browsers cache the script until it changes.
+// TestScriptIsCacheable checks that browsers cache the script until it changes.
 func TestScriptIsCacheable(t *testing.T) {
 	t.Parallel()
 	v := newFixture(t).newVisitor()

@@ -71,7 +71,8 @@ func formatValues[W any](values ...W) []string {
 	return words
 }
 
-// Every message that a page uses exists, and every message is used.
+// TestMessagesMatchUsage checks that every message used by a page exists, and that every
+// message is used.
 func TestMessagesMatchUsage(t *testing.T) {
 	t.Parallel()
 	english := mustReadMessages(t).Languages()[0]
@@ -238,7 +239,7 @@ func forEachLiteral(t *testing.T, visit func(text string)) {
 	}
 }
 
-// The notice pages are exactly the pages that the code renders.
+// TestNoticePages checks that the code renders exactly the known notice pages.
 func TestNoticePages(t *testing.T) {
 	t.Parallel()
 	var variant []string
@@ -254,7 +255,8 @@ func TestNoticePages(t *testing.T) {
 	}
 }
 
-// A message with audience variants has one for every audience.
+// TestMessagesForAllAudiences checks that messages with audience variants have one for every
+// audience.
 func TestMessagesForAllAudiences(t *testing.T) {
 	t.Parallel()
 	for _, words := range mustReadMessages(t).Languages() {

@@ -33,16 +33,17 @@ import (
 )
 
 const (
-	// callsPerSecond is the fixed rate of diagnosis calls, whether or not earlier ones are answered.
+	// callsPerSecond is the fixed rate of diagnosis calls, independent of the response times.
 	callsPerSecond = 100
 	// callsPerRound is the number of calls per round. Rounds with and without patients alternate, so
 	// that other load on the machine affects both.
 	callsPerRound = 500
 )
 
-// BenchmarkDiagnosisWithPatients times POST /v3/diagnosis over HTTP, from when a call is due to
-// its response, first without patients and then while a hundred patients answer surveys on the
-// pages; and reports the ratio. The calls are those of BenchmarkDiagnosisOverHTTP.
+// BenchmarkDiagnosisWithPatients measures the latency of POST /v3/diagnosis over HTTP, from
+// the scheduled time of a call to its response, first without load and then while a hundred
+// patients answer surveys on the pages, and reports the ratio. The calls are the same as in
+// BenchmarkDiagnosisOverHTTP.
 func BenchmarkDiagnosisWithPatients(b *testing.B) {
 	models, bodies := syntheticModel(b)
 	for name, url := range storages {
@@ -157,8 +158,8 @@ func newAPIClient(b *testing.B, address string, bodies []string) *apiClient {
 	return &apiClient{b, address, bodies, &http.Client{Transport: transport}}
 }
 
-// diagnose makes this many calls at its rate and returns how long each response took from when the
-// call was due.
+// diagnose makes the given number of calls at a fixed rate and returns the latency of each,
+// measured from its scheduled time.
 func (c *apiClient) diagnose(calls int) []time.Duration {
 	took := make([]time.Duration, calls)
 	var group sync.WaitGroup

@@ -24,7 +24,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
 
-// Surveys is the survey service that the pages use. *service.Service implements it.
+// Surveys is the survey service used by the pages. *service.Service implements it.
 type Surveys interface {
 	View(ctx context.Context, principal identity.Principal, id string) (flow.View, error)
 	Explain(ctx context.Context, principal identity.Principal, id string) (flow.ExplainedView, error)
@@ -51,14 +51,14 @@ type Sessions interface {
 	VerifySession(token string) (identity.Session, error)
 }
 
-// Content is the content of the pages that all tenants share.
+// Content is the page content shared by all tenants.
 type Content struct {
 	messages *i18n.Catalog
 	body     *body.Map
 }
 
-// ReadContent reads the embedded content, and returns an error that names any inconsistency.
-// Call it once at startup and keep the result.
+// ReadContent reads the embedded content. The error describes inconsistencies. Call it once
+// at startup and keep the result.
 func ReadContent() (*Content, error) {
 	text, err := i18n.Load(content.Texts, "page")
 	if err != nil {
@@ -74,15 +74,15 @@ type Options struct {
 	Users    Users
 	Sessions Sessions
 	Content  *Content
-	// Theme returns the tenant's branding, with a pointer that changes only when the
-	// configuration does.
+	// Theme returns the tenant's branding. The pointer changes only if the configuration
+	// does.
 	Theme   func() *Branding
 	Now     func() time.Time
 	Limiter *limiter.Limiter
 	Log     *slog.Logger // server faults, each once
 	// Throttle throttles guessing; nil disables it.
 	Throttle *throttle.Throttle
-	// CreateDemoSurvey creates a survey to try out and returns a session for it; nil except in
+	// CreateDemoSurvey creates a demo survey and returns a session for it; nil except in
 	// development.
 	CreateDemoSurvey func(ctx context.Context, wanted DemoSurvey) (identity.Session, error)
 }
@@ -105,9 +105,9 @@ const (
 	// maxFormBytes limits the size of a form, in bytes: a few thousand characters of text and
 	// the IDs of the chosen items.
 	maxFormBytes = 64 << 10
-	// storageTimeout limits how long a page may take, most of which it waits for storage.
+	// storageTimeout is the timeout of a request, which mostly waits for storage.
 	storageTimeout = 10 * time.Second
-	// compressionLevel is fast, and as good as higher levels for texts this short.
+	// compressionLevel is fast, and compresses such short texts as well as higher levels.
 	compressionLevel = 5
 )
 
@@ -137,7 +137,7 @@ func (h *handlers) router() http.Handler {
 	return router
 }
 
-// limitTime limits the time of a request.
+// limitTime sets a timeout for requests.
 func limitTime(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), storageTimeout)
@@ -179,7 +179,7 @@ func limitBody(next http.Handler) http.Handler {
 	})
 }
 
-// rejectCrossOrigin rejects requests that a browser sends for another site.
+// rejectCrossOrigin rejects requests that other sites make the browser send.
 func (h *handlers) rejectCrossOrigin(next http.Handler) http.Handler {
 	protection := http.NewCrossOriginProtection()
 	protection.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

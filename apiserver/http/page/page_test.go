@@ -12,7 +12,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/record"
 )
 
-// A triage from the magic link to the result, without JavaScript.
+// TestTriageSurvey completes a triage from the magic link to the result without JavaScript.
 func TestTriageSurvey(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -62,7 +62,8 @@ func TestIntakeSurvey(t *testing.T) {
 	}
 }
 
-// A survey without symptom questions ends with a list of the answers.
+// TestSurveyWithoutAssessment checks that a survey without symptom questions ends with a list
+// of the answers.
 func TestSurveyWithoutAssessment(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -75,8 +76,8 @@ func TestSurveyWithoutAssessment(t *testing.T) {
 	}
 }
 
-// A follow-up asks a returning patient about changes; an adult who answers for a child is
-// addressed as a parent.
+// TestFollowUpSurvey checks that a follow-up asks a returning patient about changes, and that
+// an adult who answers for a child is addressed as a parent.
 func TestFollowUpSurvey(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)

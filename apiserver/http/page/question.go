@@ -16,8 +16,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/flow"
 )
 
-// showStart is the entry page of a survey: it shows an introduction before the first answer,
-// redirects to the current question, or shows the result after the last answer.
+// showStart is the entry page of a survey. It shows an introduction before the first answer
+// and the result after the last, and otherwise redirects to the current question.
 func (h *handlers) showStart(w http.ResponseWriter, r *http.Request) {
 	view, ok := h.loadView(w, r)
 	if !ok {
@@ -59,8 +59,8 @@ func (h *handlers) checkNotExpired(view *flow.View) error {
 	return nil
 }
 
-// currentIndex returns the index of the current question, or the number of questions if there
-// are no more.
+// currentIndex returns the index of the current question, or the number of questions if all
+// are answered.
 func currentIndex(view *flow.View) int { return len(record.AnsweredSteps(view.Steps)) }
 
 func questionPath(surveyPath string, index int) string {
@@ -111,7 +111,7 @@ func (h *handlers) showQuestion(w http.ResponseWriter, r *http.Request) {
 	h.renderQuestion(w, r, http.StatusOK, &view, step, draft)
 }
 
-// showEmergency renders what to do in an emergency.
+// showEmergency renders the emergency page.
 func (h *handlers) showEmergency(w http.ResponseWriter, r *http.Request) {
 	if view, ok := h.loadView(w, r); ok {
 		h.renderEmergency(w, r, &view, pathForSurvey(surveyID(r)))
@@ -183,8 +183,8 @@ func (h *handlers) saveAnswer(w http.ResponseWriter, r *http.Request, view *flow
 	return nil
 }
 
-// isUnchanged reports whether an answer equals the previous one as a form expresses it. The
-// following answers are then kept.
+// isUnchanged reports whether a form submits the previous answer again, in which case the
+// following answers are kept.
 func isUnchanged(step *record.Step, answer record.Answer) bool {
 	switch step.Answer.Kind {
 	case record.KindNone:
@@ -208,7 +208,7 @@ func (h *handlers) renderQuestionError(w http.ResponseWriter, r *http.Request, v
 	h.renderQuestion(w, r, http.StatusUnprocessableEntity, view, step, draft)
 }
 
-// showReason renders why the current question is asked.
+// showReason renders the reason for the current question.
 func (h *handlers) showReason(w http.ResponseWriter, r *http.Request) {
 	explained, err := h.Surveys.Explain(r.Context(), principalFrom(r), surveyID(r))
 	if err == nil {
@@ -227,7 +227,8 @@ type reasonView struct {
 	Next  string
 }
 
-// sectionPosition returns the number of a section and the number of sections in a survey.
+// sectionPosition returns the position of a section and the total number of sections in a
+// survey.
 func sectionPosition(s *record.Survey, section string) (number, total int) {
 	return slices.Index(s.Sections, section) + 1, len(s.Sections)
 }

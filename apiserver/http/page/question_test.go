@@ -29,7 +29,7 @@ func singleAnswer(value string) url.Values { return url.Values{"answer": {value}
 
 var skipForm = url.Values{"do": {"skip"}}
 
-// A question that does not exist yet, or no longer, redirects to the current one.
+// TestQuestionOrderRedirects checks that nonexistent questions redirect to the current one.
 func TestQuestionOrderRedirects(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -53,8 +53,8 @@ func TestQuestionOrderRedirects(t *testing.T) {
 	v.get(v.survey+"/why").expect(t, http.StatusOK)
 }
 
-// Going back shows the previous answer. The same answer keeps what followed; another answer
-// repeats the questions after it.
+// TestChangeAnswer checks that going back shows the previous answer, that submitting it again
+// keeps the later answers, and that another answer repeats the later questions.
 func TestChangeAnswer(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -82,7 +82,7 @@ func TestChangeAnswer(t *testing.T) {
 	v.get(v.survey+"/answers").expect(t, http.StatusOK, "35")
 }
 
-// Pressing a button twice answers once.
+// TestDoubleSubmit checks that pressing a button twice submits one answer.
 func TestDoubleSubmit(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -97,7 +97,8 @@ func TestDoubleSubmit(t *testing.T) {
 	v.get(v.question(2)).expectRedirect(t, v.question(1))
 }
 
-// A form with errors shows them together with the values entered.
+// TestFormErrors checks that a rejected form shows its errors together with the entered
+// values.
 func TestFormErrors(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -120,7 +121,8 @@ func TestFormErrors(t *testing.T) {
 	v.post(v.question(3), singleAnswer("s_99999")).expect(t, http.StatusUnprocessableEntity, "This answer does not fit the question")
 }
 
-// Symptoms are found by free text, by name and on the body map, and stay chosen between steps.
+// TestSymptomList checks that symptoms are found by free text, by name and on the body map,
+// and stay selected between steps.
 func TestSymptomList(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -142,7 +144,7 @@ func TestSymptomList(t *testing.T) {
 	v.post(path, url.Values{"answer": append(chosen, "s_0", "s_0~absent", "~")}).expect(t, http.StatusUnprocessableEntity, "This answer does not fit the question", "Cough")
 }
 
-// Body regions match the patient.
+// TestBodyRegionsFitPatient checks that the body regions match the patient.
 func TestBodyRegionsFitPatient(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)

@@ -49,7 +49,7 @@ func (h *handlers) newQuestionView(surveyView *flow.View, step *record.Step, d *
 	return view
 }
 
-// questionKind returns which form a question uses.
+// questionKind returns the kind of form for a question.
 func questionKind(q *record.Question) string {
 	if q.AnswerType == record.AnswerSymptoms {
 		return string(q.Meta.Component)
@@ -96,8 +96,8 @@ func checkboxes(options []record.Option, chosen []string) []row {
 	return rows
 }
 
-// fieldID returns the ID of the field for the option at a position. The first has the ID of
-// the field itself, so that error messages can link to it.
+// fieldID returns the ID of an option's field. The first option has the ID of the field
+// itself, so that error messages can link to it.
 func fieldID(field string, position int) string {
 	if position == 0 {
 		return field

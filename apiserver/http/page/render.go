@@ -25,7 +25,8 @@ import (
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-// templates holds the templates of all pages by name. Each is rendered inside the frame.
+// templates contains the templates of all pages by name. Each page is rendered inside the
+// frame.
 var templates = parseTemplates("alarm", "answers", "article", "demo", "index", "link", "list", "note", "question", "result", "sign-in", "start", "why")
 
 // script is the script of all pages, and scriptURL its path.
@@ -43,14 +44,14 @@ func parseTemplates(names ...string) map[string]*template.Template {
 	return parsed
 }
 
-// maxReasons is the number of reasons for and against a condition that are shown at first,
-// strongest first. Hardly anyone reads a longer list.
+// maxReasons is the number of reasons for and against a condition that are shown initially,
+// strongest first. Most patients do not read longer lists.
 const maxReasons = 5
 
 func first(names []record.Concept) []record.Concept { return names[:min(len(names), maxReasons)] }
 func rest(names []record.Concept) []record.Concept  { return names[min(len(names), maxReasons):] }
 
-// A frame is the template data that every page has, with the data of one page.
+// A frame is the common template data of all pages, with the data of one page.
 type frame struct {
 	Look   *theme
 	Words  *i18n.Texts
@@ -65,8 +66,8 @@ type frame struct {
 	Data      any
 }
 
-// T returns a message, in the variant for the audience if there is one, with the placeholders
-// replaced.
+// T returns a message with the placeholders replaced. It prefers the variant for the
+// audience, if available.
 func (f frame) T(id string, namesAndValues ...any) string {
 	values := make([]string, len(namesAndValues))
 	for i, value := range namesAndValues {
@@ -78,7 +79,7 @@ func (f frame) T(id string, namesAndValues ...any) string {
 	return f.Words.Text(id, values...)
 }
 
-// With returns the frame with other data, for a partial that pages share.
+// With returns a copy of the frame with other data, for shared partials.
 func (f frame) With(data any) frame {
 	f.Data = data
 	return f
@@ -93,7 +94,7 @@ func (f frame) Problem(p *formError) string {
 	return f.T(p.MessageID, values...)
 }
 
-// Either returns the message id if the value is known, or otherwise the other message.
+// Either returns the message id if the value is set, and the message fallback otherwise.
 func (f frame) Either(value, id, fallback string) string {
 	if value == "" {
 		return f.T(fallback)
@@ -170,8 +171,8 @@ func (h *handlers) renderBusy(w http.ResponseWriter, r *http.Request) {
 	h.renderNotice(w, r, http.StatusServiceUnavailable, "busy")
 }
 
-// handleError shows the patient what an error means, or redirects the browser to the current
-// page of the survey. It logs server faults once.
+// handleError renders a page that explains an error to the patient, or redirects to the
+// current page of the survey. It logs server faults once.
 func (h *handlers) handleError(w http.ResponseWriter, r *http.Request, err error) {
 	path := pathForSurvey(surveyID(r))
 	if expired, ok := errors.AsType[*flow.ExpiredError](err); ok {

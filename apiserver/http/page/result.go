@@ -22,14 +22,14 @@ type resultView struct {
 	At         time.Time // time of the last answer; zero if unknown
 	Channel    string    // recommended consultation channel; empty if none is recommended
 	Conditions []conditionView
-	// IsEmergency reports whether the result is an emergency. Self-care advice is then hidden,
-	// because it could keep the patient at home.
+	// IsEmergency reports whether the result is an emergency. Self-care advice is then
+	// hidden, because it might keep the patient from seeking help.
 	IsEmergency bool
 	Likely      int // number of conditions shown at first
 	Answers     []answerView
 }
 
-// maxLikely is the number of conditions shown at first; less likely ones are collapsed.
+// maxLikely is the number of conditions shown initially; less likely ones are collapsed.
 const maxLikely = 3
 
 // A conditionView is a condition that the patient may have.
@@ -63,7 +63,8 @@ func (h *handlers) showResult(w http.ResponseWriter, r *http.Request) {
 	h.renderSurvey(w, r, http.StatusOK, "result", viewFromReport(&report), view)
 }
 
-// newConditionViews returns the conditions of an assessment, with articles under a path.
+// newConditionViews returns the views of an assessment's conditions, with the path of their
+// articles.
 func newConditionViews(a *record.Assessment, articles string) []conditionView {
 	views := make([]conditionView, len(a.Conditions))
 	for i, condition := range a.Conditions {
@@ -80,7 +81,7 @@ func toPercent(probability float64) int {
 	return int(min(99, max(1, math.Round(probability*100))))
 }
 
-// viewFromAdvice returns the view of a completed survey as far as the pages need it.
+// viewFromReport returns the view of a completed survey with the fields that the pages need.
 func viewFromReport(report *service.PatientReport) *flow.View {
 	surveyView := &flow.View{Progress: flow.Progress{Survey: report.Survey}, Age: report.Age, Crisis: report.Crisis}
 	if report.Assessment != nil && isEmergency(report.Assessment.Triage.Level) {
@@ -131,7 +132,7 @@ type answersView struct {
 // An answerView is a question with its answer as text.
 type answerView struct {
 	Path, Text string
-	// Items are the answer: names of items, some of them denied or unknown, or a text. A
+	// Items contains the answer: names of items, some of them denied or unknown, or a text. A
 	// number or a text is a single item.
 	Items   []answeredItem
 	Skipped bool
@@ -143,7 +144,7 @@ type answeredItem struct {
 	Choice string // present, absent, unknown, or empty
 }
 
-// newAnswerView returns an answer as text, in the words of the question.
+// newAnswerView converts an answer to text in the wording of the question.
 func newAnswerView(exchange *record.AnsweredQuestion) answerView {
 	view := answerView{Text: exchange.Text, Skipped: exchange.Answer.Kind == record.KindSkipped}
 	for _, item := range exchange.Answer.Items {

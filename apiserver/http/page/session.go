@@ -17,11 +17,13 @@ import (
 )
 
 // cookieName is the name of session cookies. A survey session is limited to the path of its
-// survey, so that several can be open in one browser; a user session covers all pages.
+// survey, so that several surveys can be open in one browser; a user session covers all
+// pages.
 const cookieName = "anamnesis-session"
 
-// setSession sets a session cookie for the pages under a path, until the browser closes or the
-// session expires. It is Secure even with --dev: browsers treat http on localhost as secure.
+// setSession sets a session cookie for the pages under a path. The cookie lasts until the
+// browser closes or the session expires. It is Secure even with --dev, because browsers treat
+// http on localhost as secure.
 func setSession(w http.ResponseWriter, path, token string) {
 	http.SetCookie(w, &http.Cookie{
 		Name: cookieName, Value: token, Path: path, HttpOnly: true, Secure: true, SameSite: http.SameSiteLaxMode,
@@ -35,7 +37,7 @@ func clearSession(w http.ResponseWriter, path string) {
 	})
 }
 
-// findSession returns the browser's first session that satisfies wanted.
+// findSession returns the browser's first session that matches.
 func (h *handlers) findSession(r *http.Request, matches func(identity.Session) bool) (identity.Session, bool) {
 	for _, cookie := range r.CookiesNamed(cookieName) {
 		if session, err := h.Sessions.VerifySession(cookie.Value); err == nil && matches(session) {
@@ -77,8 +79,8 @@ func principalFrom(r *http.Request) identity.Principal {
 	return principal
 }
 
-// openSurvey is the target of magic links and of returning patients. It exchanges a code only
-// after a confirmation, because mail scanners follow links.
+// openSurvey is the target of magic links and of returning patients. A code is exchanged only
+// after confirmation, because mail scanners follow links.
 func (h *handlers) openSurvey(w http.ResponseWriter, r *http.Request) {
 	if code := r.URL.Query().Get("magicCode"); code != "" {
 		h.render(w, r, http.StatusOK, "link", h.messages.Match(r.Header.Get("Accept-Language")), linkView{Code: code, Path: pathForSurvey(surveyID(r))})
@@ -89,7 +91,7 @@ func (h *handlers) openSurvey(w http.ResponseWriter, r *http.Request) {
 
 type linkView struct{ Code, Path string }
 
-// exchangeMagicCode exchanges the code of a magic link for a session.
+// exchangeMagicCode exchanges a magic code for a session.
 func (h *handlers) exchangeMagicCode(w http.ResponseWriter, r *http.Request) {
 	id := surveyID(r)
 	session, until, err := h.Users.SignInWithMagicCode(r.Context(), r.PostFormValue("code"), id)
@@ -110,7 +112,7 @@ func (h *handlers) exchangeMagicCode(w http.ResponseWriter, r *http.Request) {
 	seeOther(w, r, pathForSurvey(id))
 }
 
-// seeOther redirects a browser after a form was processed.
+// seeOther redirects a browser after processing a form.
 func seeOther(w http.ResponseWriter, r *http.Request, path string) {
 	w.Header().Set("Cache-Control", "no-store")
 	http.Redirect(w, r, path, http.StatusSeeOther) //nolint:gosec // a path of ours

@@ -14,7 +14,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/survey/service"
 )
 
-// Following a magic link without confirming, as mail scanners do, does not use it up.
+// TestMagicLinkSurvivesPrefetch checks that following a magic link without confirmation, like
+// mail scanners, does not consume it.
 func TestMagicLinkSurvivesPrefetch(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -71,7 +72,8 @@ func TestInvalidMagicCode(t *testing.T) {
 	}
 }
 
-// A session for one survey grants access to no other, whatever the browser sends.
+// TestSessionIsLimitedToOneSurvey checks that a survey session grants access to no other
+// survey, regardless of what the browser sends.
 func TestSessionIsLimitedToOneSurvey(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -113,7 +115,8 @@ func TestSignOut(t *testing.T) {
 	}
 }
 
-// A session expires with its survey; earlier answers are kept.
+// TestExpiredSurvey checks that a session expires with its survey, and that earlier answers
+// are kept.
 func TestExpiredSurvey(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -137,7 +140,7 @@ func TestExpiredSurvey(t *testing.T) {
 		expect(t, http.StatusConflict, "You can no longer answer these questions", made.ExpirationDate.UTC().Format("January 2, 2006"))
 }
 
-// Cross-origin posts are rejected.
+// TestCrossOriginPostIsRejected checks that cross-origin posts are rejected.
 func TestCrossOriginPostIsRejected(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)

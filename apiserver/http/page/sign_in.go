@@ -37,7 +37,7 @@ type signInView struct {
 	Problem string // message ID; empty if there is no problem
 }
 
-// signIn sends a code or verifies the one that the user entered.
+// signIn sends a code, or verifies the code that the user entered.
 func (h *handlers) signIn(w http.ResponseWriter, r *http.Request) {
 	view := signInView{Contact: r.PostFormValue("contact")}
 	contact, err := readContact(view.Contact)
@@ -111,7 +111,8 @@ func (h *handlers) startUserSession(w http.ResponseWriter, r *http.Request, user
 	seeOther(w, r, rootPath)
 }
 
-// readContact parses an email address or a telephone number, which differ in the @ sign.
+// readContact parses an email address or a phone number, depending on whether the text
+// contains an @ sign.
 func readContact(text string) (record.Contact, error) {
 	text = strings.TrimSpace(text)
 	if strings.Contains(text, "@") {
@@ -122,7 +123,7 @@ func readContact(text string) (record.Contact, error) {
 	return record.Contact{Phone: phone}, err
 }
 
-// firstSurveys is the page of surveys that a list shows; one person has few.
+// firstSurveys is the page of surveys shown in the list; users have few surveys.
 var firstSurveys = record.Page{Limit: 50}
 
 // A surveyItem is a row in a list of surveys.

@@ -63,7 +63,7 @@ func wrongCode(code string) string {
 	return "000000"
 }
 
-// The list shows the status of each survey.
+// TestSurveyList checks that the list shows the status of each survey.
 func TestSurveyList(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -77,7 +77,7 @@ func TestSurveyList(t *testing.T) {
 	v.get("/survey", "Accept-Language", "de-CH,de;q=0.9").expect(t, http.StatusOK, "Beantwortet")
 }
 
-// The page does not reveal whether a user exists.
+// TestSignInDoesNotRevealAccounts checks that the page does not reveal whether a user exists.
 func TestSignInDoesNotRevealAccounts(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -93,7 +93,7 @@ func TestSignInDoesNotRevealAccounts(t *testing.T) {
 	}
 }
 
-// Guessing codes and requesting many codes are throttled.
+// TestSignInIsThrottled checks that guesses and frequent code requests are throttled.
 func TestSignInIsThrottled(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)

@@ -24,8 +24,9 @@ const (
 // second.
 const maxStepBytes = 16 << 10
 
-// TestSlowNetwork walks on a slow connection. From the second step on, a step must be one answer
-// and the page that follows, without further requests. The duration is logged, not checked.
+// TestSlowNetwork completes a survey on a slow connection. From the second step on, each step
+// must consist of one answer and the next page, without further requests. The duration is
+// logged, but not checked.
 func TestSlowNetwork(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)

@@ -19,10 +19,10 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// Branding is the appearance of a tenant's pages and where they link to. The
-// configuration has validated it.
+// Branding is the appearance of a tenant's pages and the targets of their links. It has been
+// validated with the configuration.
 type Branding struct {
-	// Name is the provider's name as patients know it.
+	// Name is the provider's name as known to patients.
 	Name string
 	// Logo is shown next to the name; optional.
 	Logo branding.Logo
@@ -32,18 +32,18 @@ type Branding struct {
 	// PrivacyURL and HelpURL link to the privacy notice and to help; optional. PrivacyURL is
 	// https; HelpURL may also be tel or mailto.
 	PrivacyURL, HelpURL string
-	// EmergencyNumber and CrisisLine are phone numbers as people write them; optional.
+	// EmergencyNumber and CrisisLine are phone numbers in the usual local notation; optional.
 	EmergencyNumber, CrisisLine string
 }
 
-// A theme is the prepared appearance of a tenant's pages. The styles are inlined, so that a
-// page is painted after one request.
+// A theme is the prepared appearance of a tenant's pages. The styles are inlined, so that the
+// browser renders a page after a single request.
 type theme struct {
 	Branding
 	// HelpURL may be a tel URL, which html/template would otherwise reject as unsafe.
 	HelpURL template.URL
 	Styles  template.CSS
-	// policy is the Content-Security-Policy that allows these styles and nothing else.
+	// policy is the Content-Security-Policy that allows only these styles.
 	policy string
 	// LogoPath is the path of the logo, including a content hash; empty without a logo.
 	LogoPath string
@@ -69,7 +69,8 @@ func newTheme(config Branding) *theme {
 	return t
 }
 
-// lighten mixes a color with as little white as makes it readable on the dark background.
+// lighten mixes a color with the minimum amount of white that makes it readable on the dark
+// background.
 func lighten(text string) string {
 	color, err := branding.ParseColor(text)
 	background, backgroundErr := branding.ParseColor(darkBackground)
@@ -102,8 +103,8 @@ func contentHash(content []byte) string {
 	return hex.EncodeToString(hash[:8])
 }
 
-// serveLogo serves the logo. An SVG opened directly is a document of its own, so its policy
-// forbids scripts.
+// serveLogo serves the logo. An SVG that is opened directly is a separate document, so its
+// policy forbids scripts.
 func (h *handlers) serveLogo(w http.ResponseWriter, r *http.Request) {
 	logo := h.themes.current().Logo
 	if len(logo.Data) == 0 {
@@ -118,7 +119,7 @@ func (h *handlers) serveScript(w http.ResponseWriter, _ *http.Request) {
 	serveImmutable(w, "text/javascript; charset=utf-8", script)
 }
 
-// serveImmutable serves content whose version is part of its URL.
+// serveImmutable serves content whose URL contains its version.
 func serveImmutable(w http.ResponseWriter, contentType string, content []byte) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -20,8 +20,8 @@ func parseColor(t rapid.TB, text string) branding.Color {
 	return color
 }
 
-// Every color that a tenant may choose is readable in dark mode, and is changed no more than
-// necessary.
+// TestDarkModeColors checks that every allowed color is readable in dark mode, and is changed
+// no more than necessary.
 func TestDarkModeColors(t *testing.T) {
 	t.Parallel()
 	ground := parseColor(t, darkBackground)
@@ -44,7 +44,7 @@ func TestDarkModeColors(t *testing.T) {
 	})
 }
 
-// The background that colors are computed for is the one in the CSS.
+// TestDarkBackgroundMatchesCSS checks that colors are computed for the background in the CSS.
 func TestDarkBackgroundMatchesCSS(t *testing.T) {
 	t.Parallel()
 	_, dark, found := strings.Cut(mustReadAsset("assets/page.css"), "prefers-color-scheme: dark")
@@ -56,7 +56,7 @@ func TestDarkBackgroundMatchesCSS(t *testing.T) {
 	}
 }
 
-// A theme is created once per configuration.
+// TestThemeIsCached checks that a theme is created once per configuration.
 func TestThemeIsCached(t *testing.T) {
 	t.Parallel()
 	wanted := &Branding{Name: "Lakeside Clinic", Primary: "#005ea5", Accent: "#00703c"}

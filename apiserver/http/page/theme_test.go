@@ -21,7 +21,8 @@ func logoURL(s pageResponse) string {
 	return address
 }
 
-// A changed theme applies from the next page on, with a matching policy.
+// TestThemeReload checks that a changed theme applies from the next page on, with a matching
+// policy.
 func TestThemeReload(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)
@@ -55,7 +56,8 @@ func TestThemeReload(t *testing.T) {
 	}
 }
 
-// A logo is served with its media type, is cacheable, and runs no script if opened directly.
+// TestLogo checks that a logo is served with its media type, is cacheable, and runs no
+// scripts if opened directly.
 func TestLogo(t *testing.T) {
 	t.Parallel()
 	c := newFixture(t)

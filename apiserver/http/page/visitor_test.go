@@ -236,8 +236,8 @@ func (p answerPolicy) prefers(first, second string) bool {
 	return false
 }
 
-// completeSurvey answers from a question on, until a page is not a question or the callback stops
-// it. It follows redirects.
+// completeSurvey answers questions, starting with the given one, until a page is not a
+// question or the callback stops it. It follows redirects.
 func (v *visitor) completeSurvey(b answerPolicy, from string, watch func(pageResponse) (continues bool)) pageResponse {
 	v.t.Helper()
 	page := v.get(from)

@@ -30,8 +30,7 @@ var (
 	desktop = browser.Options{Width: 1280, Height: 900}
 )
 
-// A walk is what one patient answers on one device: surveys from link to result, one after the
-// other.
+// A walk is a series of surveys that one patient completes on one device.
 type walk struct {
 	name      string
 	device    browser.Options

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package body contains the body map on which patients point to where it hurts: the regions
-// with the symptoms reported there, their names in plain language, and drawings of a
-// woman, a man and a child from the front and from behind. It validates its embedded data
-// when reading it and has no side effects. It does not decide which symptoms apply to a
-// patient, how a page shows the map, or what follows from a choice.
+// Package body contains the body map, on which patients point to the location of their
+// symptoms: regions with their symptoms, plain-language names, and drawings of a woman, a man
+// and a child from the front and the back. It validates its embedded data when reading it and
+// has no side effects. Other packages decide which symptoms apply to a patient, how a page
+// shows the map, and what follows from a selection.
 package body
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/i18n"
 )
 
-// files has the regions, and the drawings named by figure and side.
+// files contains the regions, and the drawings named by figure and side.
 //
 //go:embed regions.yaml drawings/*.svg
 var files embed.FS
@@ -29,8 +29,8 @@ type Map struct {
 	drawings map[view]Drawing
 }
 
-// Read reads the embedded map, and returns an error that names any inconsistency. Call it
-// once at startup and keep the result.
+// Read reads the embedded map. The error describes inconsistencies. Call it once at startup
+// and keep the result.
 func Read() (*Map, error) { return readFrom(files, content.Texts) }
 
 func readFrom(from, texts fs.FS) (*Map, error) {

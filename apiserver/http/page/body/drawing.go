@@ -19,8 +19,8 @@ const (
 	Child Figure = "child"
 )
 
-// adultFigureAge is the age in years from which a patient is drawn as a woman or a man: the
-// bodies of younger patients differ little by sex.
+// adultFigureAge is the age in years from which a patient is drawn as a woman or a man.
+// Bodies of younger patients differ little by sex.
 const adultFigureAge = 12
 
 // FigureFor returns the figure for a patient. The sex is female or male.
@@ -44,9 +44,9 @@ const (
 	Back  Side = "back"
 )
 
-// A Drawing is a figure seen from one side. The front view contains the head a second time,
-// enlarged, because the parts of the face are too small to point at. All drawings have the
-// same scale; lengths are CSS pixels if a drawing is shown at the width of its view box.
+// A Drawing is a figure seen from one side. The front view additionally contains an enlarged
+// head, because the parts of the face are too small to point at. All drawings have the same
+// scale; lengths are CSS pixels if a drawing is shown at the width of its view box.
 type Drawing struct {
 	ViewBox string // viewBox attribute of the svg element
 	Outline string // path data, stroked but not filled

@@ -8,8 +8,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/i18n"
 )
 
-// Name returns what patients call a region in a language, given as a BCP 47 tag such as
-// en-US. It returns an empty string for an unknown region.
+// Name returns the plain-language name of a region in a language, given as a BCP 47 tag such
+// as en-US. It returns an empty string for an unknown region.
 func (m *Map) Name(id, language string) string {
 	if _, ok := m.index[id]; !ok {
 		return ""

@@ -12,15 +12,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Region is a part of the body as lay people name it, or a concern of the whole body, such
-// as sleep, that no drawing can show.
+// A Region is a part of the body in lay terms, or a concern of the whole body, such as sleep,
+// that cannot be drawn.
 type Region struct {
 	ID string // a lower-case word such as lower_leg
-	// Symptoms are the IDs, such as s_21, of the symptoms that patients report there, most
-	// common first. No symptom is a kind of another; the interview asks for the kind.
+	// Symptoms are the IDs, such as s_21, of symptoms reported in the region, most common
+	// first. No symptom is a child of another; the interview asks for details.
 	Symptoms []string
-	// Front and Back report which drawings show the region. A region that neither shows is
-	// chosen from a list.
+	// Front and Back report which drawings show the region. A region in neither drawing is
+	// selected from a list.
 	Front, Back bool
 }
 
@@ -32,7 +32,7 @@ func (r *Region) VisibleFrom(side Side) bool {
 	return r.Back
 }
 
-// Regions returns all regions from head to foot, followed by the regions that no drawing shows.
+// Regions returns all regions from head to foot, followed by the regions without a drawing.
 // The slice is shared and must not be modified.
 func (m *Map) Regions() []Region { return m.regions }
 

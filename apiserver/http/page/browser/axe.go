@@ -47,9 +47,9 @@ func (v Violation) String() string {
 // axeTags selects the rules: WCAG up to 2.2 AA and best practices.
 var axeTags = []string{"wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"}
 
-// Axe returns the violations that axe-core finds: by the named rules, or by all rules of
-// WCAG 2.2 A and AA and best practices. It excludes results that need human review. It
-// runs isolated from the page's scripts and Content-Security-Policy.
+// Axe returns the violations found by axe-core, checking the named rules or, by default, all
+// rules of WCAG 2.2 A and AA and best practices. It excludes results that need human review.
+// It runs isolated from the page's scripts and Content-Security-Policy.
 func (tab *Tab) Axe(rules ...string) []Violation {
 	tab.t.Helper()
 	script := tab.readAxe()
@@ -99,8 +99,8 @@ func axeExpression(rules []string) string {
 	})))`
 }
 
-// runAxe runs axe in an isolated world, which shares the document with the page but neither
-// its scripts nor its policy.
+// runAxe runs axe in an isolated world, which shares only the document with the page, but not
+// its scripts and its policy.
 func runAxe(script, call string) chromedp.Action[[]Violation] {
 	return func(ctx context.Context, target *chromedp.Target) ([]Violation, error) {
 		tree, err := cdp.Call(ctx, target, page.GetFrameTree, cdp.Empty{})

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 )
 
-// consoleErrors collects what a developer would see in the console: errors, exceptions,
+// consoleErrors collects messages shown in the developer console: errors, exceptions,
 // Content-Security-Policy violations and failed requests. Chromium's goroutine writes to it.
 type consoleErrors struct {
 	sync.Mutex
@@ -21,14 +21,14 @@ type consoleErrors struct {
 	documentRequests []network.RequestID
 }
 
-// IgnoreErrors keeps errors whose text contains one of these texts from failing the test.
+// IgnoreErrors prevents errors that contain one of the texts from failing the test.
 func (tab *Tab) IgnoreErrors(texts ...string) {
 	tab.consoleErrors.Lock()
 	defer tab.consoleErrors.Unlock()
 	tab.consoleErrors.ignored = append(tab.consoleErrors.ignored, texts...)
 }
 
-// reportErrors fails the test for errors that are not ignored.
+// reportErrors fails the test if there are errors that are not ignored.
 func (tab *Tab) reportErrors() {
 	if tab.context.Err() == nil {
 		tab.location() // the response follows all earlier events
@@ -62,8 +62,8 @@ func (e *consoleErrors) handleEvent(event any) {
 	}
 }
 
-// addLogEntry records an error of the browser itself. It skips error statuses of documents,
-// such as a rejected form, which tests check themselves.
+// addLogEntry records an error reported by the browser itself. It skips error statuses of
+// documents, such as rejected forms, because tests check them explicitly.
 func (e *consoleErrors) addLogEntry(entry *log.Entry) {
 	if entry.Level != log.EntryLevelError || slices.Contains(e.documentRequests, entry.NetworkRequestID) ||
 		isFaviconRequest(entry.URL) {

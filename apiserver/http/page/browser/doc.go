@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package browser drives Chromium in tests of the patients' pages: what a person sees,
-// reaches with the keyboard, hears from a screen reader and waits for. Open gives each test a
-// tab of its own and fails the test for any browser error. All tabs share one browser,
-// which starts with the first tab and ends with Run, to be called from TestMain.
+// Package browser drives Chromium in tests of the survey pages, covering what users see,
+// reach with the keyboard, hear from a screen reader and wait for. Open creates a separate
+// tab for each test and fails the test on browser errors. All tabs share one browser, which
+// starts with the first tab and is stopped by Run, which TestMain must call.
 //
 // The environment locates the browser and axe-core (see package programs). If one is
 // missing, tests fail; they never skip:
 //
 //	go run ./hack/setup browser -- go test ./apiserver/http/page/...
 //
-// The package does not depend on our pages, only tests import it, and the browser reaches
-// loopback addresses only.
+// The package does not depend on the pages and is only imported by tests. The browser can
+// access loopback addresses only.
 package browser

@@ -19,8 +19,8 @@ var namedKeys = map[string]string{
 	"Home": kb.Home, "End": kb.End, "PageUp": kb.PageUp, "PageDown": kb.PageDown,
 }
 
-// Press presses keys one after the other, wherever the focus is. A key is a character or a
-// name such as Tab, Enter, Space, Escape or ArrowDown, optionally prefixed with Shift+.
+// Press presses keys in sequence, regardless of the focus. A key is a character or a name
+// such as Tab, Enter, Space, Escape or ArrowDown, optionally prefixed with Shift+.
 func (tab *Tab) Press(keys ...string) {
 	tab.t.Helper()
 	runAction(tab, "press "+strings.Join(keys, ", "), press(keys))

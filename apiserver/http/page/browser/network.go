@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 )
 
-// ThrottleNetwork simulates a slow network with a latency per request and a total bandwidth
-// in kilobits per second.
+// ThrottleNetwork simulates a slow network, given the latency per request and the total
+// bandwidth in kilobits per second.
 func (tab *Tab) ThrottleNetwork(latency time.Duration, kilobits int) {
 	tab.t.Helper()
 	bytes := float64(kilobits) * 1000 / 8

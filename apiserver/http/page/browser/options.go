@@ -109,7 +109,7 @@ func (o Options) mediaFeatures() []*emulation.MediaFeature {
 }
 
 // setLanguage returns the action that sets the browser language. The protocol requires a user
-// agent along with it, so it passes the browser's own.
+// agent as well, so it passes the browser's own.
 func (o Options) setLanguage() chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		version, err := chromedp.CallBrowser(ctx, browser.GetVersion, cdp.Empty{})

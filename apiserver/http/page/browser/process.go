@@ -16,11 +16,11 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/http/page/browser/programs"
 )
 
-// timeout limits each browser action. It allows for machines that are busy with other tests;
-// a page is far faster.
+// timeout limits each browser action. It is generous to allow for machines that are busy with
+// other tests.
 const timeout = 30 * time.Second
 
-// process is the Chromium that all tests of this process share. Its profile is a temporary
+// process is the Chromium shared by all tests of this process. Its profile is a temporary
 // directory, and the kernel kills it when this process dies.
 var process struct {
 	sync.Mutex
@@ -29,7 +29,7 @@ var process struct {
 	end      func()
 }
 
-// Run runs the tests of a package, ends the browser if one was started, and returns the exit
+// Run runs the tests of a package, stops the browser if it was started, and returns the exit
 // code.
 func Run(m *testing.M) int {
 	process.Lock()
@@ -56,7 +56,7 @@ func shutDown(browser context.Context) error {
 	return chromedp.Cancel(ctx)
 }
 
-// browserContext returns the context of the browser, which it starts if necessary.
+// browserContext returns the context of the browser. It starts the browser if necessary.
 func browserContext() (context.Context, error) {
 	process.Lock()
 	defer process.Unlock()
@@ -71,7 +71,8 @@ func browserContext() (context.Context, error) {
 	return process.context, err
 }
 
-// startBrowser starts the browser. Its processes are gone once end has returned.
+// startBrowser starts the browser. The function end returns after all its processes have
+// exited.
 func startBrowser() (browser context.Context, end func(), err error) {
 	path, err := programs.Path(programs.BrowserEnv)
 	if err != nil {

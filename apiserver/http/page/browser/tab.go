@@ -19,9 +19,9 @@ type Tab struct {
 	consoleErrors consoleErrors
 }
 
-// Open opens an empty tab in a profile of its own, without shared cookies or caches. The
-// tab closes when the test ends, and fails the test for each browser error that
-// IgnoreErrors does not cover.
+// Open opens an empty tab in a separate profile, without shared cookies or caches. The tab
+// closes when the test ends, and fails the test for each browser error that is not ignored
+// with IgnoreErrors.
 func Open(t testing.TB, options Options) *Tab {
 	t.Helper()
 	browser, err := browserContext()

@@ -2,8 +2,8 @@
 
 // Package programs locates the test browser and axe-core through two environment variables,
 // which hack/setup sets. It is separate from package browser so that hack/setup does not
-// depend on a browser client. The package looks at nothing but these variables and does not
-// change the machine.
+// depend on a browser client. The package only reads these variables and does not modify the
+// machine.
 package programs
 
 import (
