@@ -55,7 +55,7 @@ func TestParseConfigErrors(t *testing.T) {
 		"cors: [":                                 "invalid configuration: ",
 		"cors: {allowedOrigins: [x]}":             `cors.allowedOrigins[0]: invalid origin "x": expected`,
 		"url: x\nwebhooks: {ca: rubbish}":         `url: invalid instance URL "x": expected an http or https URL, such as https://acme.example; webhooks.ca: `,
-		"widgets: 1\nplans: {gold: {triage: -1}}": "plans.gold.triage: -1 is negative",
+		"widgets: 1\nplans: {gold: {triage: -1}}": "plans.gold.triage: negative limit -1",
 	} {
 		if parsed, _, err := parseConfig([]byte(file), false); parsed != nil || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, error %v, want %q", file, parsed, err, want)

@@ -167,7 +167,7 @@ func TestOptionsValidation(t *testing.T) {
 		"URL without scheme":              {editedCommand(productionCommand(home), func(c *Command) { c.InstanceURL = "acme.example" }), []string{`--instance-url: invalid instance URL "acme.example": expected`}},
 		"URL with query":                  {editedCommand(productionCommand(home), func(c *Command) { c.InstanceURL = "https://acme.example?x=1" }), []string{"--instance-url"}},
 		"negative drain period":           {editedCommand(productionCommand(home), func(c *Command) { c.Drain = new(-time.Second) }), []string{"invalid --drain -1s: expected a duration"}},
-		"invalid model id":                {editedCommand(productionCommand(home), func(c *Command) { c.Model = []string{"service-en", "Service_de"} }), []string{`--model: invalid model "Service_de": expected an id such as`}},
+		"invalid model id":                {editedCommand(productionCommand(home), func(c *Command) { c.Model = []string{"service-en", "Service_de"} }), []string{`--model: invalid model "Service_de": expected an ID such as`}},
 		"no home directory":               {Command{Dev: true}, []string{"set HOME or --data-dir"}},
 		"data directory below a file":     {editedCommand(productionCommand(filepath.Join(home, "file", "data")), func(*Command) {}), []string{"--data-dir"}},
 		"several errors": {editedCommand(productionCommand(home), func(c *Command) { c.Listen, c.InstanceID, c.TLSCertFile = "x", "X", "" }),

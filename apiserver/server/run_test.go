@@ -315,7 +315,7 @@ func TestStartFailsOnInvalidConfiguration(t *testing.T) {
 		"no certificate":   {func(_ *testing.T, c *Command) { c.TLSCertFile += "x" }, "--tls-cert-file, --tls-key-file: "},
 		"rubbish for one":  {func(t *testing.T, c *Command) { writeFile(t, c.TLSCertFile, "rubbish") }, "parsing PEM certificate"},
 		"no credentials":   {func(_ *testing.T, c *Command) { c.CredentialsDir += "x" }, "--credentials-dir: "},
-		"bad credentials":  {func(t *testing.T, c *Command) { writeFile(t, c.CredentialsDir+"/x.json", "{") }, "x.json: not JSON"},
+		"bad credentials":  {func(t *testing.T, c *Command) { writeFile(t, c.CredentialsDir+"/x.json", "{") }, "x.json: invalid JSON"},
 		"no signing keys":  {func(t *testing.T, c *Command) { c.SigningKeysDir = t.TempDir() }, "--signing-keys-dir: "},
 		"no keysets":       {func(t *testing.T, c *Command) { c.KeysetsDir = t.TempDir() }, "--keysets-dir: loading keysets: "},
 		"no configuration": {func(_ *testing.T, c *Command) { c.Config += "x" }, "--config: "},

@@ -114,7 +114,7 @@ func TestLogoIsCopied(t *testing.T) {
 	h.Expect(h.configuredLogo()).To(gomega.Equal(newSVG("second")), "the last valid value must stay in use")
 
 	h.editLogo("acme-logo", newSVG(strings.Repeat("x", branding.MaxLogoBytes)))
-	h.Eventually(func() string { return h.conditionMessage("acme", "PageReady") }).Should(gomega.ContainSubstring("it has 131"))
+	h.Eventually(func() string { return h.conditionMessage("acme", "PageReady") }).Should(gomega.ContainSubstring("logo size of 131"))
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) {
 		instance.Spec.Page.Logo.ConfigMapRef.Key = "dark"
 		instance.Spec.Page.Colors = &v1alpha1.PageColors{Primary: "#ffdd00"}

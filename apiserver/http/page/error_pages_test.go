@@ -154,7 +154,7 @@ func TestPatientDataIsNotLogged(t *testing.T) {
 			t.Errorf("endpoint %s not found in the log", endpoint)
 		}
 	}
-	if len(cookies) != 2 || strings.Count(log, "msg=request") < 20 {
+	if len(cookies) != 2 || strings.Count(log, `msg="handled request"`) < 20 {
 		t.Errorf("got log with %d cookies\n%s", len(cookies), log)
 	}
 }
