@@ -42,9 +42,9 @@ func TestInterviewToken(t *testing.T) {
 	if diff := cmp.Diff(wantClaims, claims); diff != "" {
 		t.Errorf("claims (-want +got)\n%s", diff)
 	}
-	model, version, err := issuer.VerifyInterviewToken(token)
-	if err != nil || model != "service-en" || version != version {
-		t.Errorf("VerifyInterviewToken returned %q, %q, %v", model, version, err)
+	model, gotVersion, err := issuer.VerifyInterviewToken(token)
+	if err != nil || model != "service-en" || gotVersion != version {
+		t.Errorf("VerifyInterviewToken returned %q, %q, %v", model, gotVersion, err)
 	}
 	if len(token) > interviewTokenKind.maxSize/4 {
 		t.Errorf("token has %d bytes, exceeding the maximum of %d", len(token), interviewTokenKind.maxSize)

@@ -105,7 +105,7 @@ func (i *TokenIssuer) registeredClaims(subject, audience string, now, until time
 	}
 }
 
-// userAudience returns the audience of end users' access tokens, sessionAudience that of
-// session tokens. Instance ids contain no slash.
+// userAudience returns the audience of end users' access tokens, and sessionAudience
+// the audience of session tokens. Instance ids contain no slash.
 func (i *TokenIssuer) userAudience() string    { return i.InstanceID + "/users" }
 func (i *TokenIssuer) sessionAudience() string { return i.InstanceID + "/page" }

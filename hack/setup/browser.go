@@ -41,7 +41,7 @@ func ensureChromium(ctx context.Context) (string, error) {
 		return path, nil
 	}
 	if !canInstall() {
-		return "", errors.New("Chromium not found in PATH: install Chromium with your package manager, or set " +
+		return "", errors.New("no Chromium in PATH: install Chromium with your package manager, or set " +
 			programs.BrowserEnv + " to its path (automatic installation requires root on Debian)")
 	}
 	if err := installPackages(ctx, chromiumPackages...); err != nil {

@@ -35,8 +35,8 @@ func (e *DeniedError) Error() string {
 	return fmt.Sprintf("%s is not allowed for this kind of principal", e.OperationID)
 }
 
-// Authorize returns nil if the principal may perform the operation, or a *DeniedError. Nobody
-// may perform the zero Operation, and the zero Principal may perform only public operations.
+// Authorize returns nil if the principal may perform the operation, or a *DeniedError. No
+// principal may perform the zero Operation, and the zero Principal may perform only public operations.
 func Authorize(principal identity.Principal, operation Operation) error {
 	if operation.Public {
 		return nil

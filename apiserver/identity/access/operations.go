@@ -42,7 +42,7 @@ type Operation struct {
 type Operations map[string]Operation
 
 // Lookup returns the operation for a method and a path template of a contract. If no contract
-// defines it, Lookup returns the zero Operation, which nobody may perform.
+// defines it, Lookup returns the zero Operation, which no principal may perform.
 func (o Operations) Lookup(method, path string) Operation { return o[method+" "+path] }
 
 // LoadOperations returns the operations of the embedded contracts. The caller must not

@@ -114,8 +114,8 @@ func TestParseOperationsErrors(t *testing.T) {
 	}
 }
 
-// TestNoPrincipals checks that an empty list of principals allows nobody, unlike a missing
-// list.
+// TestNoPrincipals checks that an empty list of principals denies everyone, unlike a
+// missing list.
 func TestNoPrincipals(t *testing.T) {
 	t.Parallel()
 	operations, err := access.ParseOperations([]byte("paths: {/a: {get: {operationId: a, security: [{accessToken: []}], x-principals: []}}}"))

@@ -254,7 +254,7 @@ func (s *scratch) seriousObservations() []SeriousObservation {
 }
 
 // tupleSeriousness returns the seriousness of the observations in each complete tuple
-// whose level is higher than that of any of its observations alone.
+// whose level is higher than the level of each of its observations alone.
 func (s *scratch) tupleSeriousness() map[model.ObservationIndex]model.Seriousness {
 	seriousness := map[model.ObservationIndex]model.Seriousness{}
 	for i := range s.r.Tuples {

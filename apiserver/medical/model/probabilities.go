@@ -4,8 +4,8 @@ package model
 
 import "math"
 
-// Lambda returns the noisy-OR link probability: the share of patients in whom the
-// condition alone causes the observation. share is the share of patients with the
+// Lambda returns the noisy-OR link probability: the probability that the condition
+// alone causes the observation. share is the share of patients with the
 // condition who report the observation, whatever its cause, and leak is its frequency
 // without the condition. It follows from share = 1 - (1 - leak)(1 - lambda).
 func Lambda(share, leak float64) float64 {

@@ -26,7 +26,7 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/medical/model"
 )
 
-// A Query is a text and the patient whom it describes.
+// A Query is a text and the patient that it describes.
 type Query struct {
 	Text string // any bytes; invalid UTF-8 becomes U+FFFD
 	// Sex of the patient. If nil, observations of either sex are found.

@@ -116,7 +116,7 @@ const (
 	frameTypeHeaders = 0x1
 )
 
-// goAwayFrame tells a client to start no more streams: eight bytes of type 7 on stream 0,
+// goAwayFrame asks a client to open no more streams: eight bytes of type 7 on stream 0,
 // the highest stream number, no error.
 var goAwayFrame = []byte{0, 0, 8, 0x7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0}
 

@@ -11,7 +11,7 @@ import (
 )
 
 // InCrisis reports whether the answers indicate self-harm, suicide, violence or loss of
-// control, either by a present symptom or risk factor, or in free text, which nobody may read
+// control, either by a present symptom or risk factor, or in free text, which staff may not read
 // in time. It does not depend on the triage level.
 func InCrisis(p Progress, env section.Env) bool { return inCrisis(p.state(env)) }
 

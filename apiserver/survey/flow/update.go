@@ -18,8 +18,8 @@ type Patch struct {
 	Type      *string
 	Sections  []string
 	Evidence  []assessment.Evidence // an empty list removes all evidence
-	// ChangesLanguage reports whether to change the language of the survey to that of the
-	// Env.
+	// ChangesLanguage reports whether to change the language of the survey to the language
+	// of the Env.
 	ChangesLanguage bool
 	// A pointer to the zero time clears the date.
 	ExpirationDate, NotificationDate *time.Time

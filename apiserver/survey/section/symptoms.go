@@ -91,7 +91,7 @@ func (state *State) nextFollowUpQuestion() *record.Question {
 }
 
 // priorEvidence returns the evidence that a follow-up starts from: the evidence submitted at
-// creation or, if there is none, the evidence of the prior survey.
+// creation, or else the evidence of the prior survey.
 func (state *State) priorEvidence() []record.Evidence {
 	if len(state.Survey.Evidence) > 0 {
 		return state.Survey.Evidence

@@ -15,8 +15,8 @@ const (
 	// ManagedByValue is the value of ManagedByLabel.
 	ManagedByValue = "anamnesis-operator"
 
-	// AdminAccessLabel, set to "true" on a namespace or on a pod in the Instance's own
-	// namespace, grants access to the admin port, which serves metrics and profiles.
+	// AdminAccessLabel grants a namespace, or a pod in the Instance's own namespace, if set
+	// to "true", access to the admin port, which serves metrics and profiles.
 	AdminAccessLabel = "anamnesis.dev/admin-access"
 
 	// InstanceLabel is set on every object that the operator creates, with the name of its

@@ -79,8 +79,8 @@ func (s Sender) Validate(content map[string][]byte) error {
 	return err
 }
 
-// BuildNotificationsSecret returns the Secret with the files of all senders, or nil if
-// there are none.
+// BuildNotificationsSecret returns the Secret with the files of all senders, or nil
+// without senders.
 func BuildNotificationsSecret(in Input, files map[string][]byte) *coreapply.SecretApplyConfiguration {
 	if len(files) == 0 {
 		return nil
