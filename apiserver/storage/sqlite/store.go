@@ -206,7 +206,11 @@ func inTx(ctx context.Context, db *sql.DB, work func(*sql.Tx) error) error {
 	if err := work(tx); err != nil {
 		return err
 	}
-	return tx.Commit()
+	err = tx.Commit()
+	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
+		return ctx.Err() // database/sql rolled the transaction back because ctx is done
+	}
+	return err
 }
 
 // ensureFile creates an empty file if none exists, so that SQLite does not create a
