@@ -130,7 +130,7 @@ func TestMissingNamespaceDoesNotBlockOthers(t *testing.T) {
 		i.grantAccess(late)
 		i.Eventually(i.instanceFinalizers(late)).Should(gomega.Equal([]string{v1alpha1.DataFinalizer}), "namespace "+late+" is not taken up")
 		i.Eventually(operator.readyz).ShouldNot(gomega.ContainSubstring("namespace " + late))
-		if got := operator.log.countOccurrences(`"namespace":"` + late + `","problem":`); got != 1 {
+		if got := operator.log.countOccurrences(`permissions","namespace":"` + late + `"`); got != 1 {
 			t.Errorf("problem of namespace %s was logged %d times, want once", late, got)
 		}
 	}

@@ -202,8 +202,10 @@ func hasConditions(conditions ...string) func(*harness) bool {
 	}
 }
 
+// isRolledBack reports whether the pods of the previous template serve and no others are left.
 func isRolledBack(h *harness) bool {
-	return servedModels(h, "acme") == "service-en@"+newestVersion && strings.Contains(h.conditionMessage("acme", "Ready"), "rolled back")
+	acme := mustGet(h, "acme", &v1alpha1.Instance{})
+	return acme.Status.Replicas == acme.Spec.Replicas && servedModels(h, "acme") == "service-en@"+newestVersion && strings.Contains(h.conditionMessage("acme", "Ready"), "rolled back")
 }
 
 // isRenewed reports whether the served certificate has been reissued.
