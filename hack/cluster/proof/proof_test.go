@@ -56,7 +56,7 @@ func TestCluster(t *testing.T) {
 	t.Run("crash", func(t *testing.T) {
 		c.killNode(t)
 		eventually(t, "status says that the node ended", func() error {
-			if output, err := c.command("status").CombinedOutput(); err == nil || !strings.Contains(string(output), "the node exited") {
+			if output, err := c.command("status").CombinedOutput(); err == nil || !strings.Contains(string(output), "node exited") {
 				return fmt.Errorf("%w: %s", err, output)
 			}
 			return nil
