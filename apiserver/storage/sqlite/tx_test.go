@@ -19,7 +19,7 @@ func TestCanceledTransactionReportsCancellation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() { _ = db.Close() })
 	ctx, cancel := context.WithCancel(t.Context())
 	err = inTx(ctx, db, func(tx *sql.Tx) error {
 		cancel()
