@@ -227,7 +227,7 @@ func TestNamespacedInstall(t *testing.T) {
 		t.Errorf("bindings (-want +got):\n%s", diff)
 	}
 	for _, argument := range []string{"--namespaces=clinic,pharmacy", "--role-binding=" + binding} {
-		if arguments := operatorPod(t, objects).Spec.Containers[0].Args; !slices.Contains(arguments, argument) {
+		if arguments := operatorPodTemplate(t, objects).Spec.Containers[0].Args; !slices.Contains(arguments, argument) {
 			t.Errorf("argument %s is missing: %v", argument, arguments)
 		}
 	}
@@ -385,7 +385,7 @@ func TestNetworkPolicyCanBeDisabled(t *testing.T) {
 	}
 }
 
-func operatorPod(t *testing.T, objects []*unstructured.Unstructured) *corev1.PodTemplateSpec {
+func operatorPodTemplate(t *testing.T, objects []*unstructured.Unstructured) *corev1.PodTemplateSpec {
 	t.Helper()
 	return &convert[appsv1.Deployment](t, findKind(t, objects, "Deployment")).Spec.Template
 }
@@ -398,7 +398,7 @@ func TestOperatorMeetsRestrictedPodSecurity(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pod := operatorPod(t, renderKustomize(t, "config/default"))
+	pod := operatorPodTemplate(t, renderKustomize(t, "config/default"))
 	restricted := psaapi.LevelVersion{Level: psaapi.LevelRestricted, Version: psaapi.LatestVersion()}
 	result := psapolicy.AggregateCheckResults(evaluator.EvaluatePod(restricted, &pod.ObjectMeta, &pod.Spec))
 	if !result.Allowed {

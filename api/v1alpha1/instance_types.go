@@ -44,10 +44,10 @@ const (
 	// ConditionPageReady is True when the patient page has the branding of spec.page.
 	// It is absent if spec.page is unset and does not affect Ready.
 	ConditionPageReady = "PageReady"
-	// ConditionServerUpToDate is True when the Instance is healthy on the target
+	// ConditionServerCurrent is True when the Instance is healthy on the target
 	// server image; its reason reports the progress or the obstacle. It does not
 	// affect Ready.
-	ConditionServerUpToDate = "ServerCurrent"
+	ConditionServerCurrent = "ServerCurrent"
 )
 
 // DeletionPolicy determines whether an Instance's data is retained or deleted when
@@ -298,7 +298,7 @@ type CIDR string
 type PublicURL string
 
 // TLS configures the serving certificate.
-// +kubebuilder:validation:XValidation:rule="!has(self.secretRef) || !has(self.extraNames) || self.extraNames.size() == 0",message="extraNames and secretRef are mutually exclusive: a certificate from a Secret already has its names"
+// +kubebuilder:validation:XValidation:rule="!has(self.secretRef) || !has(self.extraNames) || self.extraNames.size() == 0",message="extraNames and secretRef are mutually exclusive: extraNames applies only to certificates issued by the operator"
 type TLS struct {
 	// SecretRef refers to a Secret in the Instance's namespace with the keys tls.crt,
 	// tls.key and optionally ca.crt, the CA bundle for clients. If unset, the operator
@@ -658,7 +658,7 @@ type InventoryEntry struct {
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 40",message="name must be at most 40 characters"
 // +kubebuilder:validation:XValidation:rule="!has(self.spec.tls) || !has(self.spec.tls.extraNames) || self.spec.tls.extraNames.all(n, !n.endsWith('.svc') && !n.endsWith('.cluster.local') || n.split('.', 2)[0] == self.metadata.name)",message="spec.tls.extraNames must not contain cluster-internal names of other Services: the names of the Instance's own Service are always included"
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="name must start with a letter and contain only lowercase letters, digits and dashes, as a Service name does"
+// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="name must be a valid Service name: lowercase letters, digits and dashes, starting with a letter"
 type Instance struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

@@ -56,7 +56,7 @@ type Pods struct {
 	// Labels are additional labels of the serving pods.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
-	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.matches('^([^/]*[.])?anamnesis[.]dev/') && !(key in ['app.kubernetes.io/name', 'app.kubernetes.io/instance', 'app.kubernetes.io/component', 'app.kubernetes.io/managed-by', 'pod-template-hash']))",message="labels with the prefix anamnesis.dev/ and the selector labels (app.kubernetes.io/name, instance, component and managed-by, pod-template-hash) are reserved"
+	// +kubebuilder:validation:XValidation:rule="self.all(key, !key.matches('^([^/]*[.])?anamnesis[.]dev/') && !(key in ['app.kubernetes.io/name', 'app.kubernetes.io/instance', 'app.kubernetes.io/component', 'app.kubernetes.io/managed-by', 'pod-template-hash']))",message="labels with the prefix anamnesis.dev/ and the selector labels (app.kubernetes.io/name, app.kubernetes.io/instance, app.kubernetes.io/component, app.kubernetes.io/managed-by and pod-template-hash) are reserved"
 	// +kubebuilder:validation:XValidation:rule="self.all(key, !format.qualifiedName().validate(key).hasValue())",message="label keys must be qualified names such as example.com/team"
 	Labels map[string]LabelValue `json:"labels,omitempty"`
 

@@ -105,10 +105,10 @@ func TestInvalidSpecIsRejectedOnCreate(t *testing.T) {
 			"spec.storage.external.secretRef.name",
 		},
 		"a name too long":              {func(i *v1alpha1.Instance) { i.Name = strings.Repeat("a", 41) }, "at most 40 characters"},
-		"a name no Service could have": {func(i *v1alpha1.Instance) { i.Name = "acme.example" }, "as a Service name does"},
+		"a name no Service could have": {func(i *v1alpha1.Instance) { i.Name = "acme.example" }, "valid Service name"},
 		"a name that begins with a digit": {
 			func(i *v1alpha1.Instance) { i.Name = "1acme" },
-			"as a Service name does",
+			"valid Service name",
 		},
 	} {
 		instance := h.newInstance("acme")

@@ -31,7 +31,7 @@ func (s *scope) pinServer(ctx context.Context) error {
 	}
 	if status.Server != decision.Server {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
-		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionServerUpToDate)
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionServerCurrent)
 	}
 	status.Server, s.input.Server = decision.Server, decision.Server
 	return nil
@@ -45,7 +45,7 @@ func (s *scope) SetServerCondition(ctx context.Context) {
 		return
 	}
 	if decision, err := s.ServerRollout.Decide(ctx, s.Instance); err == nil {
-		s.setCondition(v1alpha1.ConditionServerUpToDate, decision.Status, string(decision.Reason), "%s", decision.Message)
+		s.setCondition(v1alpha1.ConditionServerCurrent, decision.Status, string(decision.Reason), "%s", decision.Message)
 	}
 }
 

@@ -38,7 +38,7 @@ func TestNothingIsCreatedWithoutServerDecision(t *testing.T) {
 		t.Errorf("got failures %v, want only the failed server decision", failures)
 	}
 	s.SetServerCondition(t.Context())
-	if condition := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionServerUpToDate); condition != nil {
+	if condition := meta.FindStatusCondition(instance.Status.Conditions, v1alpha1.ConditionServerCurrent); condition != nil {
 		t.Errorf("got condition %+v without a decision, want none", condition)
 	}
 }
@@ -65,7 +65,7 @@ func TestReconcilingRestartsOnServerChange(t *testing.T) {
 		instance := &v1alpha1.Instance{}
 		instance.Status.Server = target
 		instance.Spec.Rollout = &v1alpha1.RolloutSpec{Image: test.image}
-		for _, kind := range []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionServerUpToDate} {
+		for _, kind := range []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionServerCurrent} {
 			setInstanceCondition(instance, noon, kind, metav1.ConditionTrue, "Before", "")
 		}
 		s := newScope(&dependencies{ServerRollout: wave.New(emptyReader{}, target, wave.Options{Limit: 1})}, instance, inventory.New(inventory.Clients{}, instance), noon)

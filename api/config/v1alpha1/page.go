@@ -96,7 +96,7 @@ const maxPhoneNumberLength = 20
 
 func validatePhoneNumber(text string) error {
 	if !phoneNumberPattern.MatchString(text) || len(text) > maxPhoneNumberLength {
-		return fmt.Errorf("invalid phone number %.100q: expected at most %d characters, such as 112 or +49 30 1234567", text, maxPhoneNumberLength)
+		return fmt.Errorf("invalid phone number %.100q: expected digits, spaces, + and -, at most %d characters; for example, 112 or +49 30 1234567", text, maxPhoneNumberLength)
 	}
 	return nil
 }

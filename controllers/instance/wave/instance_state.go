@@ -100,7 +100,7 @@ func (s *instanceState) readConditions(conditions []metav1.Condition) {
 			if !isTrue {
 				modelsReason = condition.Reason
 			}
-		case v1alpha1.ConditionServerUpToDate:
+		case v1alpha1.ConditionServerCurrent:
 			s.serverCondition = condition
 		}
 	}

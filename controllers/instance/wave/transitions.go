@@ -27,7 +27,7 @@ func Transitions(before, after []metav1.Condition) []conditions.Event {
 		return nil
 	}
 	message := ""
-	if condition := meta.FindStatusCondition(after, v1alpha1.ConditionServerUpToDate); condition != nil {
+	if condition := meta.FindStatusCondition(after, v1alpha1.ConditionServerCurrent); condition != nil {
 		message = condition.Message
 	}
 	switch {
@@ -42,7 +42,7 @@ func Transitions(before, after []metav1.Condition) []conditions.Event {
 }
 
 func serverReason(conditions []metav1.Condition) Reason {
-	if condition := meta.FindStatusCondition(conditions, v1alpha1.ConditionServerUpToDate); condition != nil {
+	if condition := meta.FindStatusCondition(conditions, v1alpha1.ConditionServerCurrent); condition != nil {
 		return Reason(condition.Reason)
 	}
 	return ""

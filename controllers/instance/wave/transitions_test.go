@@ -18,7 +18,7 @@ func TestTransitions(t *testing.T) {
 		if reason == "" {
 			return nil
 		}
-		return []metav1.Condition{{Type: v1alpha1.ConditionServerUpToDate, Reason: string(reason), Message: "why"}}
+		return []metav1.Condition{{Type: v1alpha1.ConditionServerCurrent, Reason: string(reason), Message: "why"}}
 	}
 	for name, test := range map[string]struct {
 		was, is Reason

@@ -42,7 +42,7 @@ func newInstanceWithState(state instanceState) v1alpha1.Instance {
 // setServerCondition sets the ServerCurrent condition to a decision, as a reconcile does.
 func setServerCondition(instance *instanceState, decision Decision) {
 	instance.serverCondition = &metav1.Condition{
-		Type: v1alpha1.ConditionServerUpToDate, Status: decision.Status, Reason: string(decision.Reason), Message: decision.Message,
+		Type: v1alpha1.ConditionServerCurrent, Status: decision.Status, Reason: string(decision.Reason), Message: decision.Message,
 	}
 }
 
