@@ -21,8 +21,8 @@ const (
 	entriesPerClaim = 3
 )
 
-// propagate updates the families, and returns the evidence.
-func (n *network) propagate() (evidence float64) {
+// propagate updates the families and returns the log evidence.
+func (n *network) propagate() (logEvidence float64) {
 	n.sweep(n.families, maxSweeps)
 	return n.logEvidence(n.families)
 }

@@ -13,7 +13,7 @@ import (
 
 // Open maps a release file into memory read-only and verifies its header, its checksums
 // and all invariants on which package inference relies. It returns an error with the
-// reason if the file is damaged or truncated. Close unmaps the file.
+// reason if the file is corrupt or truncated. Close unmaps the file.
 //
 // The file must not change while it is mapped: replace a release by renaming a new file
 // over it, never in place.
@@ -102,7 +102,7 @@ func readSectionTable(data []byte) ([]tableEntry, error) {
 	}
 	rows := data[headerSize:][:size]
 	if crc32.Checksum(rows, castagnoli) != head.TableChecksum || !isZero(data[headerSize-4:headerSize]) {
-		return nil, errors.New("section table is damaged: checksum mismatch")
+		return nil, errors.New("section table is corrupt: checksum mismatch")
 	}
 	if _, err := binary.Decode(rows, binary.LittleEndian, table); err != nil {
 		return nil, fmt.Errorf("reading the section table: %w", err)
@@ -128,7 +128,7 @@ func readSection(data []byte, kind int, e tableEntry, start uint64) ([]byte, err
 	}
 	content, padding := data[e.Offset:][:e.Size], data[e.Offset+e.Size:alignUp(e.Offset+e.Size)]
 	if crc32.Checksum(content, castagnoli) != e.Checksum || !isZero(padding) {
-		return nil, errors.New("section is damaged: checksum mismatch")
+		return nil, errors.New("section is corrupt: checksum mismatch")
 	}
 	return content, nil
 }

@@ -213,8 +213,8 @@ func TestDecodeRejectsOtherFiles(t *testing.T) {
 		{"only the header", data[:headerSize], "truncated"},
 		{"a byte too many", append(bytes.Clone(data), 0), "file is truncated"},
 		{"fewer sections", withUpdatedChecksums(data, func(_ []tableEntry, h *header) { h.SectionCount-- }), "has 49 sections: expected 50"},
-		{"a damaged table", edited(func(d []byte) []byte { d[headerSize+20] ^= 1; return d }), "section table is damaged: checksum mismatch"},
-		{"a damaged section", edited(func(d []byte) []byte { d[len(d)/2] ^= 1; return d }), "section 17 (wordings): section is damaged: checksum mismatch"},
+		{"a corrupt table", edited(func(d []byte) []byte { d[headerSize+20] ^= 1; return d }), "section table is corrupt: checksum mismatch"},
+		{"a corrupt section", edited(func(d []byte) []byte { d[len(d)/2] ^= 1; return d }), "section 17 (wordings): section is corrupt: checksum mismatch"},
 		{"another section in place", withUpdatedChecksums(data, func(table []tableEntry, _ *header) { table[2].Kind = 3 }), "section 2 (conditions): unexpected section kind 3"},
 		{"other records", withUpdatedChecksums(data, func(table []tableEntry, _ *header) { table[2].RecordSize += 8 }), "section 2 (conditions): invalid record size of 272 bytes, expected 264"},
 		{"a gap", withUpdatedChecksums(data, func(table []tableEntry, _ *header) { table[2].Offset += 8 }), "section 2 (conditions): invalid section offset 2360, expected 2352"},
@@ -261,11 +261,11 @@ func TestDecodeDetectsCorruption(t *testing.T) {
 	t.Parallel()
 	data := mustEncode(t, smallDraft().Build())
 	rapid.Check(t, func(t *rapid.T) {
-		damaged := bytes.Clone(data)
+		corrupt := bytes.Clone(data)
 		at := rapid.IntRange(0, len(data)-1).Draw(t, "at")
-		damaged[at] ^= rapid.ByteRange(1, 255).Draw(t, "bits")
-		if _, err := Decode(damaged); err == nil {
-			t.Fatalf("byte %d was damaged unnoticed", at)
+		corrupt[at] ^= rapid.ByteRange(1, 255).Draw(t, "bits")
+		if _, err := Decode(corrupt); err == nil {
+			t.Fatalf("byte %d was corrupted unnoticed", at)
 		}
 	})
 }

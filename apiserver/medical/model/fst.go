@@ -99,7 +99,7 @@ func lookup(t *fstIndex, key string) (value uint64, ok bool) {
 //
 // It does not traverse their states. Traversal took half of the time and most of the
 // memory of opening a release, and detects only damage that the section checksum
-// misses, in a deliberately damaged file. Package vellum panics on a transition that
+// misses, in a deliberately corrupted file. Package vellum panics on a transition that
 // leads out of the transducer; lookups recover and return no result.
 func (r *Release) loadFSTs() error {
 	var err error
@@ -125,17 +125,17 @@ func loadFST(data []byte) (loaded *fstIndex, err error) {
 	defer recoverCorruption(&err)
 	fst, err := vellum.Load(data)
 	if err != nil {
-		return nil, fmt.Errorf("FST is damaged: %w", err)
+		return nil, fmt.Errorf("corrupt FST: %w", err)
 	}
 	size := uint64(len(data))
 	if first := binary.LittleEndian.Uint64(data[size-fstFooterSize+8:]); first >= size {
-		return nil, fmt.Errorf("FST is damaged: root offset %d exceeds the size of %d bytes", first, size)
+		return nil, fmt.Errorf("corrupt FST: root offset %d exceeds the size of %d bytes", first, size)
 	}
 	return &fstIndex{FST: fst}, nil
 }
 
 // matchingKeys returns the keys that an automaton accepts, in byte order. If the
-// transducer is damaged, it returns the keys before the damage.
+// transducer is corrupt, it returns the keys before the corruption.
 func (t *fstIndex) matchingKeys(automaton vellum.Automaton) (keys []string) {
 	var err error
 	defer recoverCorruption(&err)
@@ -149,6 +149,6 @@ func (t *fstIndex) matchingKeys(automaton vellum.Automaton) (keys []string) {
 
 func recoverCorruption(err *error) {
 	if cause := recover(); cause != nil {
-		*err = fmt.Errorf("FST is damaged: %v", cause)
+		*err = fmt.Errorf("corrupt FST: %v", cause)
 	}
 }

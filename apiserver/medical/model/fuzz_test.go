@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// FuzzDecode decodes damaged files, and again with all checksums corrected, to reach the
+// FuzzDecode decodes corrupt files, and again with all checksums corrected, to reach the
 // checks behind the checksums. Decode must not crash, and accepted files must be safe to
 // read from end to end.
 func FuzzDecode(f *testing.F) {

@@ -382,9 +382,9 @@ func TestDecodeRejectsInvalidLexicon(t *testing.T) {
 		{"a delete of no word", func(r *Release) { r.Deletions[0].Word = 99 }, "deletion 0: word 99"},
 		{"words of deletes out of order", func(r *Release) { r.DeletionWords[0], r.DeletionWords[1] = r.DeletionWords[1], r.DeletionWords[0] }, "deletion word 1"},
 		{"a word over the end", func(r *Release) { r.DeletionWords[0].Length = math.MaxUint32 }, "deletion word 0"},
-		{"a vocabulary cut short", func(r *Release) { r.VocabularyFST = r.VocabularyFST[:20] }, "loading vocabulary FST: FST is damaged: root offset 14880473710971584512 exceeds the size of 20 bytes"},
-		{"a stem tree of nothing", func(r *Release) { r.StemFST = make([]byte, 40) }, "loading stem FST: FST is damaged: no decoder for version 0 registered"},
-		{"a vocabulary that begins behind its end", func(r *Release) { r.VocabularyFST[len(r.VocabularyFST)-2] = 1 }, "loading vocabulary FST: FST is damaged: root offset 281474976710825 exceeds the size of 186 bytes"},
+		{"a vocabulary cut short", func(r *Release) { r.VocabularyFST = r.VocabularyFST[:20] }, "loading vocabulary FST: corrupt FST: root offset 14880473710971584512 exceeds the size of 20 bytes"},
+		{"a stem tree of nothing", func(r *Release) { r.StemFST = make([]byte, 40) }, "loading stem FST: corrupt FST: no decoder for version 0 registered"},
+		{"a vocabulary that begins behind its end", func(r *Release) { r.VocabularyFST[len(r.VocabularyFST)-2] = 1 }, "loading vocabulary FST: corrupt FST: root offset 281474976710825 exceeds the size of 186 bytes"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -401,7 +401,7 @@ func TestDecodeRejectsInvalidLexicon(t *testing.T) {
 	}
 }
 
-// FuzzLoadFST loads arbitrarily damaged transducers. Loading must fail, or every lookup
+// FuzzLoadFST loads arbitrarily corrupted transducers. Loading must fail, or every lookup
 // must terminate and find nothing where a transition leads out of the transducer.
 func FuzzLoadFST(f *testing.F) {
 	r := smallDraft().Build()

@@ -124,8 +124,8 @@ func TestOpenStoreRejectsInvalidRequests(t *testing.T) {
 	if err := os.Rename(filepath.Join(renamed, model.FileName("service-en", may)), filepath.Join(renamed, model.FileName("service-de", may))); err != nil {
 		t.Fatal(err)
 	}
-	damaged := t.TempDir()
-	if err := os.WriteFile(filepath.Join(damaged, model.FileName("service-en", may)), []byte("nothing"), 0o600); err != nil {
+	corrupt := t.TempDir()
+	if err := os.WriteFile(filepath.Join(corrupt, model.FileName("service-en", may)), []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -140,7 +140,7 @@ func TestOpenStoreRejectsInvalidRequests(t *testing.T) {
 		{"an empty directory", t.TempDir(), nil, []string{"release files not found in", "service-en@"}},
 		{"no directory", filepath.Join(dir, "none"), nil, []string{"listing the release files"}},
 		{"a file that holds another release", renamed, nil, []string{"service-de@", "contains service-en@" + may}},
-		{"a file that is none", damaged, nil, []string{"not a release file"}},
+		{"an invalid file", corrupt, nil, []string{"not a release file"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -218,7 +218,7 @@ func TestRefreshServesLatestVersion(t *testing.T) {
 	}
 }
 
-// TestRefreshSkipsCorruptReleases checks that a damaged release blocks updates of its own
+// TestRefreshSkipsCorruptReleases checks that a corrupt release blocks updates of its own
 // model only.
 func TestRefreshSkipsCorruptReleases(t *testing.T) {
 	t.Parallel()
@@ -226,7 +226,7 @@ func TestRefreshSkipsCorruptReleases(t *testing.T) {
 	writeRelease(t, dir, model.ReleaseRef{ID: "service-en", Version: may}, model.ReleaseRef{ID: "service-en-us", Version: may})
 	library := openStore(t, dir)
 	for _, id := range []string{"service-en", "service-de"} {
-		if err := os.WriteFile(filepath.Join(dir, model.FileName(id, november)), []byte("damaged"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, model.FileName(id, november)), []byte("corrupt"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -340,7 +340,7 @@ func verifyConditionFactors(r *Release) error {
 		last := ObservationIndex(-1)
 		for _, c := range Slice(r.ConditionFactors, r.Conditions[i].Factors) {
 			if c.Observation <= last || int(c.Observation) >= len(r.Observations) {
-				return fmt.Errorf("condition %s: factor of observation %d after %d is out of order or out of range [0,%d)", r.ConditionID(ConditionIndex(i)), c.Observation, last, len(r.Observations))
+				return fmt.Errorf("condition %s: factor for observation %d is out of order (follows %d) or out of range [0,%d)", r.ConditionID(ConditionIndex(i)), c.Observation, last, len(r.Observations))
 			}
 			last = c.Observation
 			if err := verifyConditionFactor(r, ConditionIndex(i), c, seen); err != nil {

@@ -108,7 +108,7 @@ func TestDecodeRejectsInvalidReleases(t *testing.T) {
 		{"a factor of zero", func(r *Release) { r.Factors[0].Present = 0 }, "observation p_1: invalid multipliers 0 and 0.8: expected positive numbers"},
 		{"fewer carriers than factors", func(r *Release) { r.ConditionFactors = r.ConditionFactors[:1]; r.Conditions[1].Factors = Span{1, 1} }, "found 1 factors by condition, but 2 factors by observation"},
 		{"unreferenced carriers", func(r *Release) { r.Conditions[1].Factors.End-- }, "section condition factors has 1 unreferenced records"},
-		{"carriers of no observation", func(r *Release) { r.ConditionFactors[0].Observation = 6 }, "condition c_1: factor of observation 6 after -1 is out of order or out of range [0,6)"},
+		{"carriers of no observation", func(r *Release) { r.ConditionFactors[0].Observation = 6 }, "condition c_1: factor for observation 6 is out of order (follows -1) or out of range [0,6)"},
 		{"carriers of what has no factor", func(r *Release) { r.ConditionFactors[0].Observation = 1 }, "matching factor by observation not found"},
 		{"carriers that do not follow", func(r *Release) { r.ConditionFactors[0].Probability = 0.5 }, "do not match"},
 		{"carriers whose share is no number", func(r *Release) { r.ConditionFactors[0].Probability = math.NaN() }, "do not match"},

@@ -117,12 +117,12 @@ func (s *patternSearch) anyTaken(from, to int) bool {
 // matchInOrder finds the elements of a pattern in order, each at the nearest token.
 func (s *patternSearch) matchInOrder() bool {
 	for e := int(s.pattern.Key) - 1; e >= 0; e-- {
-		if !s.matchNext(1<<e, -1, int(s.elements[e+1].Gap)) {
+		if !s.matchNearest(1<<e, -1, int(s.elements[e+1].Gap)) {
 			return false
 		}
 	}
 	for e := int(s.pattern.Key) + 1; e < len(s.elements); e++ {
-		if !s.matchNext(1<<e, +1, int(s.elements[e].Gap)) {
+		if !s.matchNearest(1<<e, +1, int(s.elements[e].Gap)) {
 			return false
 		}
 	}
@@ -150,10 +150,10 @@ func (s *patternSearch) matchAnyOrder() bool {
 	return true
 }
 
-// matchNext assigns the nearest token in a direction that matches one of the wanted
+// matchNearest assigns the nearest token in a direction that matches one of the wanted
 // elements.
-func (s *patternSearch) matchNext(wanted uint8, direction, gap int) bool {
-	token, words := s.findNearest(wanted, direction, gap)
+func (s *patternSearch) matchNearest(wanted uint8, direction, maxGap int) bool {
+	token, words := s.findNearest(wanted, direction, maxGap)
 	return token != none && s.assignAny(wanted, token, words)
 }
 
@@ -171,10 +171,10 @@ func (s *patternSearch) assignAny(wanted uint8, token, words int) bool {
 
 // findNearest returns the nearest token in a direction that matches one of the wanted
 // elements, and the number of words skipped before it. It returns none if more words
-// than gap would be skipped.
-func (s *patternSearch) findNearest(wanted uint8, direction, gap int) (token, words int) {
+// than maxGap would be skipped.
+func (s *patternSearch) findNearest(wanted uint8, direction, maxGap int) (token, words int) {
 	if s.isSkippable != nil {
-		gap = min(gap, maxListGap)
+		maxGap = min(maxGap, maxListGap)
 	}
 	anchor := s.last
 	if direction < 0 {
@@ -184,7 +184,7 @@ func (s *patternSearch) findNearest(wanted uint8, direction, gap int) (token, wo
 		if s.matchesAny(wanted, i) {
 			return i, words
 		}
-		if words += s.gapCost(i); words > gap {
+		if words += s.gapCost(i); words > maxGap {
 			break
 		}
 	}

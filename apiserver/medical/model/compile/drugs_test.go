@@ -62,7 +62,7 @@ func TestCompileDrugs(t *testing.T) {
 // does not inherit brands, which may denote another drug in another market.
 func TestDerivedLanguageDrugs(t *testing.T) {
 	t.Parallel()
-	r := mustCompileAmerican(t, withDrugs(
+	r := mustCompileUSEnglish(t, withDrugs(
 		edit{drugWords, "name: Nicotine", "name: Nicotine haemorrhage"},
 		edit{"lang/en-us/drugs/all.yaml", "", "drugs:\n  metoprolol: {brands: [Lopressor]}\n"},
 	)...)

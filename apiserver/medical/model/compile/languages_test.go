@@ -31,7 +31,7 @@ func withAmerican(edits ...edit) []edit {
 	return append([]edit{{american, "", americanContent}}, edits...)
 }
 
-func mustCompileAmerican(t *testing.T, edits ...edit) *model.Release {
+func mustCompileUSEnglish(t *testing.T, edits ...edit) *model.Release {
 	t.Helper()
 	result, err := compile.Compile(applyEdits(t, withAmerican(edits...)...), "en-us")
 	if err != nil {
@@ -78,7 +78,7 @@ func TestDerivedLanguageInheritsBase(t *testing.T) {
 	t.Parallel()
 	article := edit{migraineArticleFile, "", strings.Replace(migraineArticle, "nausea", "haemorrhage", 1)}
 	base := mustCompile(t, article)
-	got := mustCompileAmerican(t, article)
+	got := mustCompileUSEnglish(t, article)
 	want := allTexts(base)
 	replace := strings.NewReplacer("haemorrhage", "hemorrhage", "Amenorrhoea", "Amenorrhea")
 	for i := range want {
@@ -105,7 +105,7 @@ func TestDerivedLanguageInheritsBase(t *testing.T) {
 // unchanged and inherits the other texts of the same concept.
 func TestDerivedLanguageOverrides(t *testing.T) {
 	t.Parallel()
-	r := mustCompileAmerican(t,
+	r := mustCompileUSEnglish(t,
 		edit{american, "", "choices: {unknown: Not sure}\nspecialists: {neurologist: Brain doctor}\nquestions: {duration: \"Since when: {symptom}?\"}\nlab_categories: {inflammation: Haemorrhage and others}\n"},
 		edit{americanWords, "", "conditions:\n  brain_bleed: {common_name: A haemorrhage}\n  migraine: {synonyms: [sick headache]}\nlab_tests:\n  c_reactive_protein: {common_name: Inflammation}\ngroups:\n  headache_location: {question: Whereabouts}\n"},
 		edit{migraineArticleFile, "", migraineArticle},

@@ -84,7 +84,7 @@ func (g Size) linkCount(condition int) int {
 // condition.
 func (g Size) validate() error {
 	if g.Conditions < 1 || g.riskFactors() < 1 || g.rootsPerDiscipline() < 1 || g.linkCount(g.Conditions-1) > g.commonRoots()+g.rootsPerDiscipline() {
-		return fmt.Errorf("invalid size %+v of a synthetic release: expected at least one condition, and enough observations for its links", g)
+		return fmt.Errorf("invalid synthetic release size %+v: expected at least one condition and enough observations to link", g)
 	}
 	return nil
 }

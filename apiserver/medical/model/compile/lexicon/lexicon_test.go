@@ -311,7 +311,7 @@ func TestCompileRejectsInvalidLexicons(t *testing.T) {
 		{"a duration of two times", "durations: ['{time} to {time}']", "expected {time} exactly once"},
 		{"a duration with a time in some forms", "durations: ['for [{time}|long]']", "expected {time} exactly once"},
 		{"a cue there is not", "cues: {denies: ['no']}", "unknown cue \"denies\": expected one of negates"},
-		{"a cue that refers", "cues: {past: ['@fever']}", "lexicon1.yaml:1: \"@fever\": unexpected reference: expected references only in wordings of observations"},
+		{"a cue that refers", "cues: {past: ['@fever']}", "lexicon1.yaml:1: \"@fever\": references are only allowed in observation wordings"},
 		{"a cue of an unknown class", "cues: {past: ['<pain>']}", "unknown class <pain>"},
 		{"a class with a name of two words", "classes: {two words: [a]}", `lexicon1.yaml:1: invalid class name "two words": expected letters, digits and underscores`},
 		{"a class of nothing", "classes: {pain: []}\ncues: {past: ['<pain>']}", "class pain has no words"},

@@ -50,7 +50,7 @@ type form struct {
 // parse parses a wording without references to observations.
 func (b *builder) parse(text string, mode matchMode) (wording, error) {
 	return b.parseWithReferences(text, mode, func(string) (wording, error) {
-		return wording{}, errors.New("unexpected reference: expected references only in wordings of observations")
+		return wording{}, errors.New("references are only allowed in observation wordings")
 	})
 }
 
