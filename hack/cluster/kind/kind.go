@@ -56,8 +56,8 @@ const marker = "kind"
 // forwardsDir contains a file for each relay, named after its process ID.
 const forwardsDir = "port-forwards"
 
-// IsSelected reports whether the state directory belongs to a kind cluster.
-func IsSelected(state place.State) bool {
+// IsKindCluster reports whether the state directory belongs to a kind cluster.
+func IsKindCluster(state place.State) bool {
 	_, err := os.Stat(state.Path(marker))
 	return err == nil
 }

@@ -84,7 +84,7 @@ func TestCheckAvailable(t *testing.T) {
 // deleted together with its state.
 func TestCluster(t *testing.T) {
 	cluster, fake := setUp(t)
-	if IsSelected(cluster.State) || cluster.CheckReady(t.Context()) == nil {
+	if IsKindCluster(cluster.State) || cluster.CheckReady(t.Context()) == nil {
 		t.Error("cluster exists before it is created")
 	}
 	for range 2 {
@@ -102,7 +102,7 @@ func TestCluster(t *testing.T) {
 	if err := cluster.Load(t.Context(), archive+".gone"); err == nil || !strings.Contains(err.Error(), "no archive") {
 		t.Errorf("got error %v for a missing archive", err)
 	}
-	if err := cluster.CheckReady(t.Context()); err != nil || !IsSelected(cluster.State) {
+	if err := cluster.CheckReady(t.Context()); err != nil || !IsKindCluster(cluster.State) {
 		t.Errorf("cluster is not ready: %v", err)
 	}
 	if err := cluster.Down(t.Context()); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // IsKind reports whether the cluster was created as a kind cluster.
-func (c Cluster) IsKind() bool { return kind.IsSelected(c.Node.State) }
+func (c Cluster) IsKind() bool { return kind.IsKindCluster(c.Node.State) }
 
 // chooseKind reports whether to use kind: if the environment selects it, if the cluster
 // was created as one, or if this machine cannot run the node and has kind.

@@ -39,7 +39,7 @@ func cgroupHierarchies(root string) ([]string, error) {
 func createCgroups(root, name string) error {
 	roots, err := cgroupHierarchies(root)
 	if err != nil || len(roots) == 0 {
-		return errors.Join(fmt.Errorf("the kubelet requires control groups: no hierarchy is mounted at %s", root), err)
+		return errors.Join(fmt.Errorf("no cgroup hierarchy is mounted at %s: the kubelet requires one", root), err)
 	}
 	for _, root := range roots {
 		if err := delegateControllers(root); err != nil {
@@ -47,7 +47,7 @@ func createCgroups(root, name string) error {
 		}
 		group := filepath.Join(root, name)
 		if err := os.Mkdir(group, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("creating a control group for the pods: %w", err)
+			return fmt.Errorf("creating the pods' cgroup: %w", err)
 		}
 	}
 	return nil

@@ -96,7 +96,7 @@ func TestCgroupV2ControllersAreDelegated(t *testing.T) {
 
 func TestMissingCgroupMount(t *testing.T) {
 	t.Parallel()
-	if err := createCgroups(t.TempDir(), "mine"); err == nil || !strings.Contains(err.Error(), "no hierarchy is mounted") {
+	if err := createCgroups(t.TempDir(), "mine"); err == nil || !strings.Contains(err.Error(), "no cgroup hierarchy is mounted") {
 		t.Error(err)
 	}
 }

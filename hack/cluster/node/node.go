@@ -138,7 +138,7 @@ func (n Node) withLogTails(err error) error {
 		logs = append(logs, string(component))
 	}
 	for _, name := range logs {
-		err = fmt.Errorf("%w\n%s ends with:\n%s", err, n.State.LogFile(name), n.LogTail(name))
+		err = fmt.Errorf("%w\nlast lines of %s:\n%s", err, n.State.LogFile(name), n.LogTail(name))
 	}
 	return err
 }
