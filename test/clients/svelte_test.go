@@ -11,7 +11,7 @@ import (
 
 // svelteRepository is the Svelte example, infermedica/svelte-symptom-checker-example,
 // used through its bundled proxy.
-const svelteRepository = "infermedica/svelte-symptom-checker-example "
+const svelteRepository = "infermedica/svelte-symptom-checker-example"
 
 // svelteHeader returns the headers that axios sends and the proxy adds: server.js:18.
 func svelteHeader(posts bool) http.Header {
@@ -57,7 +57,7 @@ func svelteRequest(t *testing.T, where, method, path, body string) value {
 	t.Helper()
 	a := send(t, svelteHeader(method == http.MethodPost), method, path, body)
 	if a.status < 200 || a.status > 299 {
-		t.Fatalf("%s%s: axios rejects %d: %s", svelteRepository, where, a.status, a.body)
+		t.Fatalf("%s %s: axios rejects %d: %s", svelteRepository, where, a.status, a.body)
 	}
 	return a.decode(t)
 }

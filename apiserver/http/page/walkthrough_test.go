@@ -43,10 +43,10 @@ type walk struct {
 // walks cover each type in two languages, and each language on each device.
 var walks = []walk{
 	{"triage and follow-up on a phone", phone, "en", []record.Type{record.TypeTriage, record.TypeFollowUp}, feverEn, false},
-	{"intake on a desktop in American", desktop, "en-US", []record.Type{record.TypeIntake}, feverEn, false},
+	{"intake on a desktop in US English", desktop, "en-US", []record.Type{record.TypeIntake}, feverEn, false},
 	{"triage and follow-up on a desktop in German", desktop, "de", []record.Type{record.TypeTriage, record.TypeFollowUp}, feverDe, false},
 	{"intake on a phone in German", phone, "de", []record.Type{record.TypeIntake}, feverDe, false},
-	{"emergency on a phone in American", phone, "en-US", []record.Type{record.TypeTriage}, stiffNeckEn, true},
+	{"emergency on a phone in US English", phone, "en-US", []record.Type{record.TypeTriage}, stiffNeckEn, true},
 	{"emergency on a desktop", desktop, "en", []record.Type{record.TypeTriage}, stiffNeckEn, true},
 	{"emergency on a desktop in German", desktop, "de", []record.Type{record.TypeTriage}, stiffNeckDe, true},
 }

@@ -28,7 +28,7 @@ func TestAllocationLimits(t *testing.T) {
 		ceiling    float64
 	}{
 		{"/v3/diagnosis", syntheticBodies(t, synthetic, 1)[0], fullHandler(t, synthetic), maxDiagnosisAllocations},
-		{"/v3/parse", parseBody("I have a headache for two days, no fever but it burns when I pee"), fullHandler(t, openLibrary(t)), maxParseAllocations},
+		{"/v3/parse", parseRequestBody("I have a headache for two days, no fever but it burns when I pee"), fullHandler(t, openLibrary(t)), maxParseAllocations},
 	} {
 		if fewest := minAllocations(t, test.handler, test.path, test.body); fewest > test.ceiling {
 			t.Errorf("%s: %v allocations, ceiling %v", test.path, fewest, test.ceiling)

@@ -94,8 +94,8 @@ func suggestBody(method string, items ...string) string {
 	return addFields(interviewBody(items...), fmt.Sprintf(`"suggest_method": %q`, method))
 }
 
-// parseBody returns a body with a text by an adult woman.
-func parseBody(text string) string {
+// parseRequestBody returns a body with a text by an adult woman.
+func parseRequestBody(text string) string {
 	return fmt.Sprintf(`{"text": %s, "sex": "female", "age": {"value": 30}}`, jsonString(text))
 }
 

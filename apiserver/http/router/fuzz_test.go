@@ -85,11 +85,11 @@ var validBodies = map[string][]string{
 		suggestBody("red_flags", "s_1 present initial"), suggestBody("", "s_11 present initial"),
 	},
 	"/v3/parse": {
-		parseBody("I have a headache, no fever but burns in my pee for two days"),
-		addFields(parseBody("FEVER\u202e 39.5°C\n\u0000 ä\u0308\u0323 👩🏽‍⚕️ no"), `"include_tokens": true, "correct_spelling": false`),
-		addFields(parseBody("hurts on both sides, feever"), `"include_tokens": true, "context": ["s_1", "lt_1", "p_7"], "concept_types": ["symptom"]`),
+		parseRequestBody("I have a headache, no fever but burns in my pee for two days"),
+		addFields(parseRequestBody("FEVER\u202e 39.5°C\n\u0000 ä\u0308\u0323 👩🏽‍⚕️ no"), `"include_tokens": true, "correct_spelling": false`),
+		addFields(parseRequestBody("hurts on both sides, feever"), `"include_tokens": true, "context": ["s_1", "lt_1", "p_7"], "concept_types": ["symptom"]`),
 		`{"text": "\ud83d fever \ude00", "age": {"value": 0, "unit": "month"}, "sex": "", "concept_types": [], "include_tokens": true}`,
-		parseBody(""),
+		parseRequestBody(""),
 	},
 	"/v3/interviews/feedback": {
 		feedbackBody,

@@ -34,7 +34,7 @@ var endpoints = []struct {
 	{post("/v3/rationale", interviewBody("s_1 present initial")), "POST /v3/rationale"},
 	{post("/v3/suggest", interviewBody("s_1 present initial")), "POST /v3/suggest"},
 	{post("/v3/red_flags", interviewBody("s_1 present initial")), "POST /v3/red_flags"},
-	{post("/v3/parse", parseBody("headache")), "POST /v3/parse"},
+	{post("/v3/parse", parseRequestBody("headache")), "POST /v3/parse"},
 	{get("/v3/info"), "GET /v3/info"},
 	{get("/v3/search?phrase=headache&age.value=30"), "GET /v3/search"},
 	{get("/v3/concepts"), "GET /v3/concepts"},

@@ -128,7 +128,7 @@ func TestParseLength(t *testing.T) {
 func TestParseErrors(t *testing.T) {
 	t.Parallel()
 	r := startServer(t)
-	with := func(fields string) string { return addFields(parseBody("fever"), fields) }
+	with := func(fields string) string { return addFields(parseRequestBody("fever"), fields) }
 	for name, test := range map[string]struct{ body, message string }{
 		"null":                     {`null`, "text: missing"},
 		"a list":                   {`[]`, "the body: expected an object, got a list"},
@@ -175,7 +175,7 @@ func TestParseUsesModelLanguage(t *testing.T) {
 		"infermedica-de": "kein Fieber: -s_11 Fieber",
 	} {
 		input, says, _ := strings.Cut(want, ": ")
-		got := r.do(t, post("/v3/parse", parseBody(input)).withHeader(map[string]string{"Model": model}))
+		got := r.do(t, post("/v3/parse", parseRequestBody(input)).withHeader(map[string]string{"Model": model}))
 		if found := formatMentions(decode[enginev3.Parsed](t, got)); found != says {
 			t.Errorf("%q with model %q: got mentions %q, expected %q", input, model, found, says)
 		}
@@ -190,16 +190,16 @@ func TestParseDoesNotLeakText(t *testing.T) {
 	const secret = "hushhush"
 	long := secret + strings.Repeat(" x", 2048)
 	answers := []testResponse{
-		r.do(t, post("/v3/parse", parseBody("headache "+secret))),
-		r.do(t, post("/v3/parse", addFields(parseBody("headache "+secret), `"context": ["s_99"]`))),
-		r.do(t, post("/v3/parse", parseBody(long))),
+		r.do(t, post("/v3/parse", parseRequestBody("headache "+secret))),
+		r.do(t, post("/v3/parse", addFields(parseRequestBody("headache "+secret), `"context": ["s_99"]`))),
+		r.do(t, post("/v3/parse", parseRequestBody(long))),
 		r.do(t, post("/v3/parse", `{"text": ["`+secret+`"]}`)),
 		r.do(t, post("/v3/parse", `{"text": "`+secret+`" "`+secret+`"}`)),
-		r.do(t, post("/v3/parse", parseBody(secret)).withHeader(map[string]string{"Model": "service-xx"})),
+		r.do(t, post("/v3/parse", parseRequestBody(secret)).withHeader(map[string]string{"Model": "service-xx"})),
 	}
 	fault := func() error { panic(secret) }
 	r.models.err.Store(&fault)
-	answers = append(answers, r.do(t, post("/v3/parse", parseBody(secret))))
+	answers = append(answers, r.do(t, post("/v3/parse", parseRequestBody(secret))))
 	recorder := httptest.NewRecorder()
 	r.metrics.Handler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	for i, got := range answers {

@@ -89,5 +89,5 @@ func (d *Date) Scan(value any) error {
 		*d = DateOf(value)
 		return nil
 	}
-	return fmt.Errorf("unsupported date of type %T", value)
+	return fmt.Errorf("unsupported type %T for a date", value)
 }

@@ -113,7 +113,7 @@ func (s *Store) setOwner(ctx context.Context, owner storage.Owner) error {
 // errInvalidURL does not describe the error in the URL, because any part of the URL may
 // belong to an unescaped password.
 var errInvalidURL = fmt.Errorf("%w: use postgres://user:password@host:port/database?sslmode=verify-full, "+
-	"with special characters in the user name and password percent-encoded, and paths of existing certificate files", storage.ErrInvalidURL)
+	"percent-encode special characters in the user name and password, and make sure that the certificate files exist", storage.ErrInvalidURL)
 
 // parseConfig parses the URL. Its errors do not contain the URL.
 func parseConfig(url string) (*pgxpool.Config, error) {

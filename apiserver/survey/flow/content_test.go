@@ -41,7 +41,7 @@ func TestStoredSurveySize(t *testing.T) {
 			state := &engineClient{env: env, sex: model.Female, months: 34 * 12}
 			for len(p.Steps) < 30 && p.Survey.Status != record.StatusCompleted {
 				question := &p.Steps[len(p.Steps)-1].Question
-				p = mustAnswer(t, p, env, fullAnswer(t, state, question, complaint, random))
+				p = mustAnswer(t, p, env, realisticAnswer(t, state, question, complaint, random))
 			}
 			written, err := json.Marshal(p)
 			if err != nil {
@@ -55,8 +55,8 @@ func TestStoredSurveySize(t *testing.T) {
 	}
 }
 
-// fullAnswer returns an answer of realistic length.
-func fullAnswer(t testing.TB, state *engineClient, q *record.Question, complaint string, random *rand.Rand) string {
+// realisticAnswer returns an answer of realistic length.
+func realisticAnswer(t testing.TB, state *engineClient, q *record.Question, complaint string, random *rand.Rand) string {
 	t.Helper()
 	switch {
 	case q.ID == "symptoms":

@@ -88,12 +88,12 @@ func (d *Dispatcher) handleUnavailable(ctx context.Context, id string) outbox.Ou
 }
 
 // newOutcome returns the outcome of a delivery after an attempt with the given result.
-func newOutcome(result event.DeliveryResult, attempt int, now time.Time, chance float64) outbox.Outcome {
+func newOutcome(result event.DeliveryResult, attempt int, now time.Time, jitter float64) outbox.Outcome {
 	outcome := outbox.Outcome{Err: result.AsError()}
 	if outcome.Err == nil || result.IsGone() {
 		return outcome
 	}
-	if delay, retry := event.RetryDelay(attempt, result.RetryAfter, chance); retry {
+	if delay, retry := event.RetryDelay(attempt, result.RetryAfter, jitter); retry {
 		outcome.RetryAt = now.Add(delay)
 	}
 	return outcome
@@ -109,7 +109,7 @@ func (d *Dispatcher) recordAttempt(ctx context.Context, delivery outbox.Delivery
 		stored.Error = outcome.Err.Error()
 	}
 	log := d.Log.With("webhook", delivery.ReceiverID, "event", string(delivery.Event.Type),
-		"event_id", delivery.Event.ID, "attempt", attempt, "status", result.StatusCode, "error", stored.Error,
+		"eventId", delivery.Event.ID, "attempt", attempt, "status", result.StatusCode, "error", stored.Error,
 		"duration", d.Now().Sub(at).Round(time.Millisecond).String())
 	switch {
 	case outcome.Err == nil:

@@ -66,7 +66,7 @@ func TestRetryDelay(t *testing.T) {
 	for _, test := range []struct {
 		attempt    int
 		retryAfter time.Duration
-		chance     float64
+		jitter     float64
 		want       time.Duration
 		retry      bool
 	}{
@@ -80,9 +80,9 @@ func TestRetryDelay(t *testing.T) {
 		{3, time.Minute, 0, 30 * time.Minute, true},
 		{1, 1000 * time.Hour, 0, 24 * time.Hour, true},
 	} {
-		delay, retry := RetryDelay(test.attempt, test.retryAfter, test.chance)
+		delay, retry := RetryDelay(test.attempt, test.retryAfter, test.jitter)
 		if delay != test.want || retry != test.retry {
-			t.Errorf("RetryDelay(%d, %v, %v) = %v, %t", test.attempt, test.retryAfter, test.chance, delay, retry)
+			t.Errorf("RetryDelay(%d, %v, %v) = %v, %t", test.attempt, test.retryAfter, test.jitter, delay, retry)
 		}
 	}
 	if MaxAttempts() != 10 {

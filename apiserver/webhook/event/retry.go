@@ -23,12 +23,12 @@ const (
 )
 
 // RetryDelay returns the delay before the next attempt, or false if attempt, counted from
-// 1, was the last one. The delay is at least retryAfter, plus jitter scaled by chance, a
-// random number from 0 to 1.
-func RetryDelay(attempt int, retryAfter time.Duration, chance float64) (delay time.Duration, retry bool) {
+// 1, was the last one. The delay is at least retryAfter. jitter, a random number from
+// 0 to 1, lengthens it by up to jitterFactor.
+func RetryDelay(attempt int, retryAfter time.Duration, jitter float64) (delay time.Duration, retry bool) {
 	if attempt < 1 || attempt > len(retryDelays) {
 		return 0, false
 	}
 	delay = max(retryDelays[attempt-1], min(retryAfter, maxRetryAfter))
-	return delay + time.Duration(float64(delay)*jitterFactor*chance), true
+	return delay + time.Duration(float64(delay)*jitterFactor*jitter), true
 }
