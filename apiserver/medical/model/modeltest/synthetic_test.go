@@ -70,7 +70,7 @@ func TestSyntheticRejectsInvalidSizes(t *testing.T) {
 		"more links than there are":  {Conditions: 1, Observations: 20, Links: 40},
 		"disciplines without a root": {Conditions: 1000, Observations: 20, Links: 1000},
 	} {
-		if got := buildFailure(modeltest.Synthetic(size, 1)); !strings.Contains(got, "of a synthetic release") {
+		if got := buildFailure(modeltest.Synthetic(size, 1)); !strings.Contains(got, "invalid synthetic release size") {
 			t.Errorf("%s: Build failed with %q", name, got)
 		}
 	}
