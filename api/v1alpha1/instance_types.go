@@ -78,7 +78,7 @@ type InstanceSpec struct {
 	// +listMapKey=id
 	Models []Model `json:"models"`
 
-	// Storage configures where the Instance's data is stored. Its kind is immutable.
+	// Storage configures where the Instance's data is stored. The choice between embedded and external is immutable.
 	Storage Storage `json:"storage"`
 
 	// Replicas is the number of serving pods. Must be at most 1 with embedded storage.
@@ -206,9 +206,9 @@ type Model struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]+(-[a-z0-9]+)*$`
 	ID string `json:"id"`
 
-	// Version of the model, a UTC timestamp such as 2026-11-21T00:00:00Z. If unset, the
-	// newest version in the server image is pinned in the status until the image or this
-	// field changes.
+	// Version of the model, a UTC timestamp such as 2026-11-21T00:00:00Z. If unset in the
+	// spec, the operator pins the newest version in the server image until the image or
+	// this field changes.
 	// +optional
 	// +kubebuilder:validation:Format=date-time
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
@@ -569,19 +569,19 @@ type ServerBuild struct {
 // RolloutStatus records which pod templates, identified by hash, became ready or
 // failed.
 type RolloutStatus struct {
-	// LastReady is the hash of the template that most recently became ready.
+	// LastReadyTemplateHash is the hash of the pod template that most recently became ready.
 	// +optional
-	LastReady string `json:"lastReady,omitempty"`
+	LastReadyTemplateHash string `json:"lastReadyTemplateHash,omitempty"`
 	// LastHealthyServer is the server build that most recently became ready on the desired pod
 	// template.
 	// +optional
 	LastHealthyServer ServerBuild `json:"lastHealthyServer,omitzero"`
-	// Failed is the hash of the template that did not become ready before the deadline.
-	// The operator retries it when the spec or the annotation anamnesis.dev/retry
-	// changes. Unless failureReason is Server, it also retries automatically, with
-	// backoff. Unset during a retry.
+	// FailedTemplateHash is the hash of the pod template that did not become ready before
+	// the deadline. The operator retries it when the spec or the annotation
+	// anamnesis.dev/retry changes. Unless failureReason is Server, it also retries
+	// automatically, with backoff. Unset during a retry.
 	// +optional
-	Failed string `json:"failed,omitempty"`
+	FailedTemplateHash string `json:"failedTemplateHash,omitempty"`
 	// FailedGeneration is the generation of the spec from which the failed template was
 	// created.
 	// +optional
@@ -604,9 +604,10 @@ type RolloutStatus struct {
 	// Attempts is the number of consecutive automatic retries of a failed template.
 	// +optional
 	Attempts int32 `json:"attempts,omitempty"`
-	// Retried is the value of the annotation anamnesis.dev/retry that was handled last.
+	// LastHandledRetry is the most recent value of the annotation anamnesis.dev/retry that
+	// the operator has handled.
 	// +optional
-	Retried string `json:"retried,omitempty"`
+	LastHandledRetry string `json:"lastHandledRetry,omitempty"`
 }
 
 // FailureReason classifies a failed rollout.

@@ -40,7 +40,7 @@ func (s *scope) planRollout(ctx context.Context) error {
 		Live:       rollout.TemplateHash(deployment),
 		Status:     s.Instance.Status.Rollout,
 	}
-	facts.State, _ = rollout.DeploymentState(deployment, facts.Status.LastReady)
+	facts.State, _ = rollout.DeploymentState(deployment, facts.Status.LastReadyTemplateHash)
 	if deployment != nil {
 		facts.Replicas = ptr.Deref(deployment.Spec.Replicas, 1)
 	}
@@ -118,7 +118,7 @@ func (s *scope) rollBack(ctx context.Context, live *appsv1.Deployment) error {
 		deployment.Spec.Template = restored
 		return s.writeDeployment(ctx, deployment)
 	}
-	if err := s.applyWithLiveTemplate(ctx, live); err != nil || rollout.TemplateHash(live) == s.rolloutPlan.Status.LastReady {
+	if err := s.applyWithLiveTemplate(ctx, live); err != nil || rollout.TemplateHash(live) == s.rolloutPlan.Status.LastReadyTemplateHash {
 		return err
 	}
 	return problem.Stalled("", rollout.ReasonFailed,
@@ -187,7 +187,7 @@ func isAnnotationOnlyChange(live *appsv1.Deployment, written *appsapply.Deployme
 // lastReadyTemplate returns the last ready template from its ReplicaSet in the
 // Deployment's history, or nil if that ReplicaSet no longer exists.
 func (s *scope) lastReadyTemplate(ctx context.Context) (*coreapply.PodTemplateSpecApplyConfiguration, error) {
-	hash := s.rolloutPlan.Status.LastReady
+	hash := s.rolloutPlan.Status.LastReadyTemplateHash
 	var sets appsv1.ReplicaSetList
 	err := s.APIReader.List(ctx, &sets, client.InNamespace(s.Instance.Namespace), client.MatchingLabels(resources.Selector(s.Instance)))
 	if err != nil {
@@ -208,7 +208,7 @@ func (s *scope) awaitRollout(ctx context.Context) error {
 		s.setStorageCondition(rollout.Progressing, rollout.Diagnosis{})
 		return rollout.CheckProgress(name, s.rolloutPlan, rollout.Progressing, "the Deployment was just changed", "", s.volumePending)
 	}
-	state, message := rollout.DeploymentState(s.Objects.Deployment(), s.Instance.Status.Rollout.LastReady)
+	state, message := rollout.DeploymentState(s.Objects.Deployment(), s.Instance.Status.Rollout.LastReadyTemplateHash)
 	diagnosis, err := s.diagnosePods(ctx, state)
 	if err != nil {
 		return err

@@ -116,8 +116,8 @@ func (s *scope) shouldRetryPreflight(job *batchv1.Job, failure *problem.Error) b
 		return false
 	}
 	retry := s.Instance.Annotations[v1alpha1.RetryAnnotation]
-	if retry != "" && retry != s.Instance.Status.Rollout.Retried {
-		s.Instance.Status.Rollout.Retried = retry
+	if retry != "" && retry != s.Instance.Status.Rollout.LastHandledRetry {
+		s.Instance.Status.Rollout.LastHandledRetry = retry
 		return true
 	}
 	if failure.Reason != preflight.ReasonFailed {

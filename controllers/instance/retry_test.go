@@ -184,7 +184,7 @@ func TestFailedRolloutIsRetriedOnAnnotation(t *testing.T) {
 		h.updateInstance("acme", func(instance *v1alpha1.Instance) {
 			metav1.SetMetaDataAnnotation(&instance.ObjectMeta, v1alpha1.RetryAnnotation, value)
 		})
-		h.Eventually(func() string { return h.rolloutStatus("acme").Retried }).Should(gomega.Equal(value))
+		h.Eventually(func() string { return h.rolloutStatus("acme").LastHandledRetry }).Should(gomega.Equal(value))
 	}
 	requestRetry("1")
 	h.Eventually(history.distinctModels).Should(gomega.Equal([]string{earlierModel, desiredModel, earlierModel}))
@@ -315,7 +315,7 @@ func TestSavingStateRestartsNoPod(t *testing.T) {
 		return ready.LastTransitionTime
 	}
 	before, ready := mustGet(h, "acme", &appsv1.Deployment{}), readySince()
-	h.Expect(before.Annotations[resources.RolloutAnnotation]).To(gomega.ContainSubstring(`"lastReady":"` + h.rolloutStatus("acme").LastReady))
+	h.Expect(before.Annotations[resources.RolloutAnnotation]).To(gomega.ContainSubstring(`"lastReadyTemplateHash":"` + h.rolloutStatus("acme").LastReadyTemplateHash))
 	h.Expect(before.Spec.Template.Annotations).NotTo(gomega.HaveKey(resources.RolloutAnnotation))
 	h.clockOffset.Store(int64(time.Hour))
 	for _, text := range []string{"", "rubbish"} {
@@ -345,7 +345,7 @@ func TestRollbackWithoutReplicaSetStalls(t *testing.T) {
 	h.breakModel(olderVersion)
 	h.updateInstance("acme", func(instance *v1alpha1.Instance) { instance.Spec.Models[0].Version = olderVersion })
 	h.waitForConditions("acme", "Reconciling=True RolloutProgressing")
-	set := &appsv1.ReplicaSet{ObjectMeta: objectMeta(h.namespace, "acme-"+h.rolloutStatus("acme").LastReady)}
+	set := &appsv1.ReplicaSet{ObjectMeta: objectMeta(h.namespace, "acme-"+h.rolloutStatus("acme").LastReadyTemplateHash)}
 	if err := h.Delete(t.Context(), set); err != nil {
 		t.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func TestFailedRolloutIsRolledBack(t *testing.T) {
 			})
 			h.waitForConditions("acme", "Ready=True Ready")
 			h.Expect(servedModels(h, "acme")).To(gomega.Equal("service-en@"+olderVersion), "a spec change must trigger a retry")
-			h.Expect(mustGet(h, "acme", &v1alpha1.Instance{}).Status.Rollout.Failed).To(gomega.BeEmpty())
+			h.Expect(mustGet(h, "acme", &v1alpha1.Instance{}).Status.Rollout.FailedTemplateHash).To(gomega.BeEmpty())
 		})
 	}
 }

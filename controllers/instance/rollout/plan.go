@@ -69,17 +69,17 @@ func Decide(facts Facts) Plan {
 	if !isDesiredFailed(status, facts) {
 		clearFailure(&status)
 	}
-	if status.Failed == "" && facts.Live != facts.Desired {
+	if status.FailedTemplateHash == "" && facts.Live != facts.Desired {
 		status.Attempts = 0
 	}
-	rollbackFailed := status.Failed != "" && isRollbackFailed(status, facts)
+	rollbackFailed := status.FailedTemplateHash != "" && isRollbackFailed(status, facts)
 	if rollbackFailed && !status.FailureReason.IsInstanceSpecific() {
 		status.FailureReason = v1alpha1.FailureReasonInstance
 	}
 	resetForRetry(&status, facts, rollbackFailed)
 	plan := Plan{Desired: facts.Desired, Status: status}
-	plan.Failed = status.Failed != ""
-	plan.RollBack = plan.Failed && status.LastReady != ""
+	plan.Failed = status.FailedTemplateHash != ""
+	plan.RollBack = plan.Failed && status.LastReadyTemplateHash != ""
 	plan.RollbackFailed = plan.RollBack && rollbackFailed
 	plan.RetryAt = nextRetry(status, facts.Disruptive)
 	plan.RequeueAt = requeueAt(plan, facts)
@@ -92,7 +92,7 @@ func recordReady(status *v1alpha1.RolloutStatus, facts Facts) {
 		return
 	}
 	if facts.Replicas > 0 {
-		status.LastReady = facts.Live
+		status.LastReadyTemplateHash = facts.Live
 	}
 	if facts.Live != facts.Desired {
 		return
@@ -106,11 +106,11 @@ func recordReady(status *v1alpha1.RolloutStatus, facts Facts) {
 // recordFailure records that the desired template did not become ready, once per
 // generation of the spec.
 func recordFailure(status *v1alpha1.RolloutStatus, facts Facts) {
-	isRecorded := status.Failed == facts.Desired && status.FailedGeneration == facts.Generation
-	if isRecorded || facts.Live != facts.Desired || status.LastReady == facts.Desired || !isAbandoned(facts) {
+	isRecorded := status.FailedTemplateHash == facts.Desired && status.FailedGeneration == facts.Generation
+	if isRecorded || facts.Live != facts.Desired || status.LastReadyTemplateHash == facts.Desired || !isAbandoned(facts) {
 		return
 	}
-	status.Failed, status.FailedGeneration = facts.Desired, facts.Generation
+	status.FailedTemplateHash, status.FailedGeneration = facts.Desired, facts.Generation
 	status.FailedServer, status.FailedAt = facts.Server, statusTime(facts.Now)
 	status.FailureMessage, status.FailureReason = facts.Diagnosis.Message, failureReason(facts)
 }
@@ -118,7 +118,7 @@ func recordFailure(status *v1alpha1.RolloutStatus, facts Facts) {
 // isAbandoned reports whether to stop waiting for the live template, because its deadline
 // has passed or because a rollback would end an outage sooner.
 func isAbandoned(facts Facts) bool {
-	abandonEarly := facts.State == Progressing && facts.Diagnosis.Unrecoverable && facts.Disruptive && facts.Status.LastReady != ""
+	abandonEarly := facts.State == Progressing && facts.Diagnosis.Unrecoverable && facts.Disruptive && facts.Status.LastReadyTemplateHash != ""
 	return facts.State == DeadlineExceeded || abandonEarly
 }
 
@@ -136,8 +136,8 @@ func failureReason(facts Facts) v1alpha1.FailureReason {
 
 // isDesiredFailed reports whether the recorded failure belongs to the desired template.
 func isDesiredFailed(status v1alpha1.RolloutStatus, facts Facts) bool {
-	return status.Failed == facts.Desired && status.FailedGeneration == facts.Generation &&
-		status.LastReady != facts.Desired && facts.State != Absent
+	return status.FailedTemplateHash == facts.Desired && status.FailedGeneration == facts.Generation &&
+		status.LastReadyTemplateHash != facts.Desired && facts.State != Absent
 }
 
 // isRollbackFailed reports whether the restored template did not become ready either, in
@@ -146,7 +146,7 @@ func isDesiredFailed(status v1alpha1.RolloutStatus, facts Facts) bool {
 // template. After the deadline, an exceeded progress deadline means that the restored
 // template never became ready.
 func isRollbackFailed(status v1alpha1.RolloutStatus, facts Facts) bool {
-	if status.FailedAt == nil || facts.Live != status.LastReady || facts.Live == facts.Desired {
+	if status.FailedAt == nil || facts.Live != status.LastReadyTemplateHash || facts.Live == facts.Desired {
 		return false
 	}
 	if facts.Now.Before(status.FailedAt.Add(facts.Deadline)) {
@@ -156,14 +156,14 @@ func isRollbackFailed(status v1alpha1.RolloutStatus, facts Facts) bool {
 }
 
 func clearFailure(status *v1alpha1.RolloutStatus) {
-	status.Failed, status.FailedGeneration, status.FailureMessage = "", 0, ""
+	status.FailedTemplateHash, status.FailedGeneration, status.FailureMessage = "", 0, ""
 	status.FailedServer, status.FailedAt, status.FailureReason = v1alpha1.ServerBuild{}, nil, ""
 }
 
 // requeueAt returns when to decide again: soon during a rollback, because the operator
 // does not watch pods, and otherwise when a retry is due.
 func requeueAt(plan Plan, facts Facts) time.Time {
-	if plan.RollBack && (facts.State != Complete || facts.Live != plan.Status.LastReady) {
+	if plan.RollBack && (facts.State != Complete || facts.Live != plan.Status.LastReadyTemplateHash) {
 		return facts.Now.Add(problem.DefaultRequeueAfter)
 	}
 	return plan.RetryAt

@@ -18,7 +18,7 @@ const deadline = 10 * time.Minute
 
 // healthyStatus returns the saved state of an Instance that was ready with a template.
 func healthyStatus(lastReady string) v1alpha1.RolloutStatus {
-	return v1alpha1.RolloutStatus{LastReady: lastReady, LastHealthyServer: pin, LastHealthyAt: statusTime(noon.Add(-24 * time.Hour))}
+	return v1alpha1.RolloutStatus{LastReadyTemplateHash: lastReady, LastHealthyServer: pin, LastHealthyAt: statusTime(noon.Add(-24 * time.Hour))}
 }
 
 // failedStatus returns the saved state of an Instance whose desired template failed some
@@ -28,7 +28,7 @@ func failedStatus(lastReady string, cause v1alpha1.FailureReason, age time.Durat
 	if lastReady != "" {
 		status = healthyStatus(lastReady)
 	}
-	status.Failed, status.FailedGeneration, status.FailureMessage = "new", 3, "why"
+	status.FailedTemplateHash, status.FailedGeneration, status.FailureMessage = "new", 3, "why"
 	status.FailedServer, status.FailedAt, status.FailureReason = pin, statusTime(noon.Add(-age)), cause
 	for _, change := range changes {
 		change(&status)
@@ -66,7 +66,7 @@ func TestDecideRecordsReadyTemplate(t *testing.T) {
 		"ready with the same build":      {Facts{Live: "new", State: Complete, Replicas: 1, Status: healthyStatus("old")}, healthyStatus("new")},
 		"ready with another build":       {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(healthyStatus("old"), func(m *v1alpha1.RolloutStatus) { m.LastHealthyServer = other })}, healthyNow(healthyStatus("new"))},
 		"proven before that was noted":   {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(healthyStatus("new"), func(m *v1alpha1.RolloutStatus) { m.LastHealthyAt = nil })}, healthyNow(healthyStatus("new"))},
-		"asleep":                         {Facts{Live: "new", State: Complete, Status: v1alpha1.RolloutStatus{LastReady: "old"}}, healthyNow(healthyStatus("old"))},
+		"asleep":                         {Facts{Live: "new", State: Complete, Status: v1alpha1.RolloutStatus{LastReadyTemplateHash: "old"}}, healthyNow(healthyStatus("old"))},
 		"ready at last":                  {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(healthyStatus("old"), withAttempts(4))}, healthyStatus("new")},
 		"tried again, and on its way":    {Facts{Live: "new", State: Progressing, Replicas: 1, Status: withChanges(healthyStatus("old"), withAttempts(4))}, withChanges(healthyStatus("old"), withAttempts(4))},
 		"another spec after many tries":  {Facts{Live: "old", State: Complete, Replicas: 1, Status: withChanges(healthyStatus("old"), withAttempts(4))}, healthyStatus("old")},
@@ -130,7 +130,7 @@ func TestDecideAfterFailure(t *testing.T) {
 	requeuedSoon := func(plan Plan) Plan { plan.RequeueAt = soon; return plan }
 	rollbackFailed := func(plan Plan) Plan { plan.RollbackFailed = true; return requeuedSoon(plan) }
 	retried := func(value string) func(*v1alpha1.RolloutStatus) {
-		return func(status *v1alpha1.RolloutStatus) { status.Retried = value }
+		return func(status *v1alpha1.RolloutStatus) { status.LastHandledRetry = value }
 	}
 	unrecoverable := Diagnosis{"why", serverCause, true}
 	for name, test := range map[string]struct {
@@ -141,7 +141,7 @@ func TestDecideAfterFailure(t *testing.T) {
 		"is being put back":                     {Facts{Live: "old", State: Progressing, Replicas: 1, Status: failedStatus("old", serverCause, 0)}, requeuedSoon(rolledBack(failedStatus("old", serverCause, 0)))},
 		"was deleted":                           {Facts{State: Absent, Status: failedStatus("old", serverCause, 0)}, Plan{Status: healthyStatus("old")}},
 		"in another generation":                 {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", serverCause, 0, withAttempts(5), func(m *v1alpha1.RolloutStatus) { m.FailedGeneration = 2 })}, Plan{Status: healthyStatus("old")}},
-		"what failed gets ready":                {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(failedStatus("", instanceCause, time.Hour), func(m *v1alpha1.RolloutStatus) { m.LastHealthyServer, m.LastHealthyAt = pin, statusTime(noon) })}, Plan{Status: v1alpha1.RolloutStatus{LastReady: "new", LastHealthyServer: pin, LastHealthyAt: statusTime(noon)}}},
+		"what failed gets ready":                {Facts{Live: "new", State: Complete, Replicas: 1, Status: withChanges(failedStatus("", instanceCause, time.Hour), func(m *v1alpha1.RolloutStatus) { m.LastHealthyServer, m.LastHealthyAt = pin, statusTime(noon) })}, Plan{Status: v1alpha1.RolloutStatus{LastReadyTemplateHash: "new", LastHealthyServer: pin, LastHealthyAt: statusTime(noon)}}},
 		"not due yet":                           {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", instanceCause, 59*time.Second)}, rolledBack(failedStatus("old", instanceCause, 59*time.Second))},
 		"due":                                   {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", instanceCause, time.Minute)}, Plan{Status: withChanges(healthyStatus("old"), withAttempts(1))}},
 		"due for the sixth time":                {Facts{Live: "old", State: Complete, Replicas: 1, Status: failedStatus("old", instanceCause, 30*time.Minute, withAttempts(5))}, Plan{Status: withChanges(healthyStatus("old"), withAttempts(6))}},
@@ -224,11 +224,11 @@ func (s *simulation) reconcile(t *rapid.T, elapsed time.Duration) Plan {
 	s.facts.State = s.state()
 	s.facts.Diagnosis = s.diagnosis()
 	plan := Decide(s.facts)
-	requested := s.facts.Retry != s.facts.Status.Retried
+	requested := s.facts.Retry != s.facts.Status.LastHandledRetry
 	s.facts.Status = plan.Status
 	live := plan.Desired
 	if plan.RollBack {
-		live = plan.Status.LastReady
+		live = plan.Status.LastReadyTemplateHash
 	}
 	excused := s.facts.State == DeadlineExceeded && s.facts.Live != plan.Desired // the restored template is not ready either
 	if live != s.facts.Live && live == plan.Desired && s.attempt() == s.rejected && !requested && !excused {
@@ -286,8 +286,8 @@ func TestDecideAlwaysServesReadyTemplate(t *testing.T) {
 			t.Fatalf("healthy template %s is not live: %+v", template, plan)
 		case !s.healthyTemplates[template] && !plan.Failed && s.facts.Live == template:
 			t.Fatalf("broken template %s is not rolled back: %+v", template, plan)
-		case plan.RollBack && !s.everReady[plan.Status.LastReady]:
-			t.Fatalf("template %s is restored but was never ready", plan.Status.LastReady)
+		case plan.RollBack && !s.everReady[plan.Status.LastReadyTemplateHash]:
+			t.Fatalf("template %s is restored but was never ready", plan.Status.LastReadyTemplateHash)
 		case len(s.everReady) > 0 && !s.healthyTemplates[s.facts.Live]:
 			t.Fatalf("template %s is live but broken, although %v were ready", s.facts.Live, s.everReady)
 		}

@@ -36,7 +36,7 @@ func RetryDelay(attempts int32, disruptive bool) time.Duration {
 // not. It is retried only if the cause may be transient and another template was restored:
 // without a rollback, the pods of the desired template still exist and keep restarting.
 func nextRetry(status v1alpha1.RolloutStatus, disruptive bool) time.Time {
-	if !status.FailureReason.IsInstanceSpecific() || status.FailedAt == nil || status.LastReady == "" {
+	if !status.FailureReason.IsInstanceSpecific() || status.FailedAt == nil || status.LastReadyTemplateHash == "" {
 		return time.Time{}
 	}
 	return status.FailedAt.Add(RetryDelay(status.Attempts, disruptive))
@@ -46,13 +46,13 @@ func nextRetry(status v1alpha1.RolloutStatus, disruptive bool) time.Time {
 // if a user requests it, or automatically once a retry is due and the rollback has
 // completed or failed.
 func resetForRetry(status *v1alpha1.RolloutStatus, facts Facts, rollbackFailed bool) {
-	requested := facts.Retry != "" && facts.Retry != status.Retried
-	status.Retried = facts.Retry
-	if status.Failed == "" || status.LastReady == "" {
+	requested := facts.Retry != "" && facts.Retry != status.LastHandledRetry
+	status.LastHandledRetry = facts.Retry
+	if status.FailedTemplateHash == "" || status.LastReadyTemplateHash == "" {
 		return
 	}
 	due := nextRetry(*status, facts.Disruptive)
-	rollbackEnded := facts.Live == status.LastReady && (facts.State == Complete || rollbackFailed)
+	rollbackEnded := facts.Live == status.LastReadyTemplateHash && (facts.State == Complete || rollbackFailed)
 	switch {
 	case requested:
 		status.Attempts = 0

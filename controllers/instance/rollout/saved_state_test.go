@@ -26,7 +26,7 @@ func deploymentWithState(text string) *appsv1.Deployment {
 
 func TestLoadState(t *testing.T) {
 	t.Parallel()
-	status := v1alpha1.InstanceStatus{Server: v1alpha1.ServerBuild{Image: "status", Revision: 1}, Rollout: v1alpha1.RolloutStatus{LastReady: "status"}}
+	status := v1alpha1.InstanceStatus{Server: v1alpha1.ServerBuild{Image: "status", Revision: 1}, Rollout: v1alpha1.RolloutStatus{LastReadyTemplateHash: "status"}}
 	fromStatus := SavedState{Server: status.Server, RolloutStatus: status.Rollout}
 	for name, test := range map[string]struct {
 		deployment *appsv1.Deployment
@@ -36,11 +36,11 @@ func TestLoadState(t *testing.T) {
 		"no Deployment":                     {nil, fromStatus, false},
 		"a Deployment of an early operator": {&appsv1.Deployment{}, fromStatus, false},
 		"remembered": {
-			deploymentWithState(`{"server":{"image":"i","revision":2},"lastReady":"a","failed":"b","failureReason":"Instance","failedAt":"2026-11-21T12:00:00Z","attempts":3}`),
-			SavedState{v1alpha1.ServerBuild{Image: "i", Revision: 2}, v1alpha1.RolloutStatus{LastReady: "a", Failed: "b", FailureReason: v1alpha1.FailureReasonInstance, FailedAt: statusTime(noon), Attempts: 3}}, false},
+			deploymentWithState(`{"server":{"image":"i","revision":2},"lastReadyTemplateHash":"a","failedTemplateHash":"b","failureReason":"Instance","failedAt":"2026-11-21T12:00:00Z","attempts":3}`),
+			SavedState{v1alpha1.ServerBuild{Image: "i", Revision: 2}, v1alpha1.RolloutStatus{LastReadyTemplateHash: "a", FailedTemplateHash: "b", FailureReason: v1alpha1.FailureReasonInstance, FailedAt: statusTime(noon), Attempts: 3}}, false},
 		"with what a newer operator added": {
-			deploymentWithState(`{"server":{"image":"i","revision":2,"digest":"d"},"lastReady":"a","mood":{"good":true}}`),
-			SavedState{v1alpha1.ServerBuild{Image: "i", Revision: 2}, v1alpha1.RolloutStatus{LastReady: "a"}}, false},
+			deploymentWithState(`{"server":{"image":"i","revision":2,"digest":"d"},"lastReadyTemplateHash":"a","mood":{"good":true}}`),
+			SavedState{v1alpha1.ServerBuild{Image: "i", Revision: 2}, v1alpha1.RolloutStatus{LastReadyTemplateHash: "a"}}, false},
 		"rubbish":                    {deploymentWithState("rubbish"), fromStatus, true},
 		"of another form":            {deploymentWithState(`{"server":{"image":"i"},"attempts":"three"}`), fromStatus, true},
 		"nothing":                    {deploymentWithState("{}"), fromStatus, true},
@@ -80,10 +80,10 @@ func TestSavedStateRoundTrip(t *testing.T) {
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		want := SavedState{build.Draw(t, "server"), v1alpha1.RolloutStatus{
-			LastReady: text.Draw(t, "last ready"), LastHealthyServer: build.Draw(t, "proven"), LastHealthyAt: moment.Draw(t, "proven at"),
-			Failed: text.Draw(t, "failed"), FailedGeneration: rapid.Int64().Draw(t, "generation"), FailureMessage: text.Draw(t, "because"),
+			LastReadyTemplateHash: text.Draw(t, "last ready"), LastHealthyServer: build.Draw(t, "proven"), LastHealthyAt: moment.Draw(t, "proven at"),
+			FailedTemplateHash: text.Draw(t, "failed"), FailedGeneration: rapid.Int64().Draw(t, "generation"), FailureMessage: text.Draw(t, "because"),
 			FailedServer: build.Draw(t, "failed server"), FailedAt: moment.Draw(t, "failed at"), FailureReason: v1alpha1.FailureReason(text.Draw(t, "cause")),
-			Attempts: rapid.Int32().Draw(t, "tries"), Retried: text.Draw(t, "retried"),
+			Attempts: rapid.Int32().Draw(t, "tries"), LastHandledRetry: text.Draw(t, "retried"),
 		}}
 		encoded, err := want.Encode()
 		if err != nil {

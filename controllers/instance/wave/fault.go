@@ -37,7 +37,7 @@ const (
 // operator does not record the build; readFailure then assumes the current build if the
 // Instance reports a failure.
 func (s *instanceState) readFailure(status *v1alpha1.RolloutStatus) {
-	if status.Failed == "" {
+	if status.FailedTemplateHash == "" {
 		return
 	}
 	s.failure = failure{server: status.FailedServer, cause: status.FailureReason, message: status.FailureMessage}

@@ -60,7 +60,7 @@ func newInstanceState(instance *v1alpha1.Instance) instanceState {
 		key:         client.ObjectKeyFromObject(instance),
 		build:       status.Server,
 		lastHealthy: status.Rollout.LastHealthyServer,
-		everServed:  status.Rollout.LastReady != "",
+		everServed:  status.Rollout.LastReadyTemplateHash != "",
 		deadline:    resources.RolloutDeadline(instance),
 		suspended:   instance.Spec.Suspend,
 		hibernated:  instance.Spec.Hibernate,

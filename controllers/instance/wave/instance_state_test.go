@@ -108,7 +108,7 @@ func TestNewInstanceState(t *testing.T) {
 		instance := &v1alpha1.Instance{}
 		instance.Namespace, instance.Name, instance.UID = "tenants", "acme", "acme"
 		instance.Status.Server = targetBuild
-		instance.Status.Rollout = v1alpha1.RolloutStatus{LastReady: "x", LastHealthyServer: targetBuild}
+		instance.Status.Rollout = v1alpha1.RolloutStatus{LastReadyTemplateHash: "x", LastHealthyServer: targetBuild}
 		conditions.Set(&instance.Status.Conditions, 0, noon, v1alpha1.ConditionAvailable, metav1.ConditionTrue, "Serving", "")
 		for _, failure := range failures {
 			if found := problem.FromError(failure); found != nil && found.Condition != "" {
@@ -162,17 +162,17 @@ func TestNewInstanceState(t *testing.T) {
 		},
 		"failed": {
 			stateAfter(failed, func(i *v1alpha1.Instance) {
-				i.Status.Rollout.Failed, i.Status.Rollout.FailureMessage = "y", "it crashes"
+				i.Status.Rollout.FailedTemplateHash, i.Status.Rollout.FailureMessage = "y", "it crashes"
 				i.Status.Rollout.FailedServer, i.Status.Rollout.FailureReason, i.Status.Rollout.FailedAt = targetBuild, v1alpha1.FailureReasonInstance, &at
 			}),
 			newHealthyState("acme", targetBuild, failedWith(v1alpha1.FailureReasonInstance, time.Hour), stalledFor("RolloutFailed", 0)),
 		},
 		"failed, as an earlier operator remembers it": {
-			stateAfter(failed, func(i *v1alpha1.Instance) { i.Status.Rollout.Failed = "y" }),
+			stateAfter(failed, func(i *v1alpha1.Instance) { i.Status.Rollout.FailedTemplateHash = "y" }),
 			newHealthyState("acme", targetBuild, stalledFor("RolloutFailed", 0), func(instance *instanceState) { instance.failure.server = targetBuild }),
 		},
 		"failed with an earlier build, as an earlier operator remembers it": {
-			stateAfter([]error{waiting}, func(i *v1alpha1.Instance) { i.Status.Rollout.Failed = "y" }),
+			stateAfter([]error{waiting}, func(i *v1alpha1.Instance) { i.Status.Rollout.FailedTemplateHash = "y" }),
 			newHealthyState("acme", targetBuild, func(instance *instanceState) {
 				instance.ready, instance.readyReason, instance.unreadySince, instance.reconcilingSince = false, "PreflightRunning", noon, noon
 			}),

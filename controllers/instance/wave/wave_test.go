@@ -24,7 +24,7 @@ func newInstanceWithState(state instanceState) v1alpha1.Instance {
 	instance := v1alpha1.Instance{}
 	instance.Namespace, instance.Name, instance.UID = state.key.Namespace, state.key.Name, state.uid
 	instance.Status.Server = state.build
-	instance.Status.Rollout = v1alpha1.RolloutStatus{LastReady: "x", LastHealthyServer: state.lastHealthy}
+	instance.Status.Rollout = v1alpha1.RolloutStatus{LastReadyTemplateHash: "x", LastHealthyServer: state.lastHealthy}
 	if !state.lastHealthyAt.IsZero() {
 		at := metav1.NewTime(state.lastHealthyAt)
 		instance.Status.Rollout.LastHealthyAt = &at
