@@ -43,17 +43,20 @@ const (
 	repositoryRoot   = ".."
 	releaseName      = "anamnesis"
 	releaseNamespace = "anamnesis-system"
+
+	helmPackage      = "helm.sh/helm/v3/cmd/helm"
+	kustomizePackage = "sigs.k8s.io/kustomize/kustomize/v5"
 )
 
-// runTool runs a developer tool in the root of the repository and returns its output.
-func runTool(arguments ...string) (string, error) {
-	command := exec.Command("go", append([]string{"tool", "-modfile=hack/tools/go.mod"}, arguments...)...)
+// runTool runs the main package of a developer tool in the root of the repository and returns its output.
+func runTool(packageAndArguments ...string) (string, error) {
+	command := exec.Command("go", append([]string{"run", "-modfile=hack/tools/go.mod"}, packageAndArguments...)...)
 	command.Dir = repositoryRoot
 	command.Env = append(os.Environ(), "CGO_ENABLED=0") // tools are built without cgo, even if the race detector enables it for tests
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); err != nil {
-		return "", fmt.Errorf("%s: %w\n%s", strings.Join(arguments, " "), err, stderr.String())
+		return "", fmt.Errorf("%s: %w\n%s", strings.Join(packageAndArguments, " "), err, stderr.String())
 	}
 	return stdout.String(), nil
 }
@@ -61,7 +64,7 @@ func runTool(arguments ...string) (string, error) {
 // renderKustomize renders the kustomization in a folder.
 func renderKustomize(t *testing.T, folder string) []*unstructured.Unstructured {
 	t.Helper()
-	output, err := runTool("kustomize", "build", folder)
+	output, err := runTool(kustomizePackage, "build", folder)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +75,7 @@ func renderKustomize(t *testing.T, folder string) []*unstructured.Unstructured {
 // version if it is built from its module, so renderChart sets one.
 func renderChart(values ...string) (string, error) {
 	arguments := []string{
-		"helm", "template", releaseName, "charts/anamnesis", "--namespace", releaseNamespace,
+		helmPackage, "template", releaseName, "charts/anamnesis", "--namespace", releaseNamespace,
 		"--include-crds", "--kube-version", "1.36.0",
 	}
 	for _, value := range values {
@@ -239,7 +242,7 @@ func TestNamespacedInstallsDoNotCollide(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for _, namespace := range []string{"north", "south"} {
-		output, err := runTool("helm", "template", releaseName, "charts/anamnesis", "--namespace", namespace,
+		output, err := runTool(helmPackage, "template", releaseName, "charts/anamnesis", "--namespace", namespace,
 			"--kube-version", "1.36.0", "--set", "watch.namespaces={"+namespace+"-tenants}")
 		if err != nil {
 			t.Fatal(err)

@@ -113,17 +113,17 @@ func newChartRelease(t *testing.T, watched []string, missing ...string) *chartRe
 }
 
 // renderChart records the permissions in the chart and the operator's arguments.
-func (i *chartRelease) renderChart() {
-	i.t.Helper()
-	command := exec.Command("go", "tool", "-modfile=hack/tools/go.mod", "helm", "template", "anamnesis", "charts/anamnesis",
-		"--namespace", i.operatorNamespace, "--kube-version", "1.36.0", "--set", "watch.namespaces={"+strings.Join(i.watchedNamespaces, ",")+"}")
+func (r *chartRelease) renderChart() {
+	r.t.Helper()
+	command := exec.Command("go", "run", "-modfile=hack/tools/go.mod", "helm.sh/helm/v3/cmd/helm", "template", "anamnesis", "charts/anamnesis",
+		"--namespace", r.operatorNamespace, "--kube-version", "1.36.0", "--set", "watch.namespaces={"+strings.Join(r.watchedNamespaces, ",")+"}")
 	command.Dir = ".."
 	command.Env = append(os.Environ(), "CGO_ENABLED=0") // as elsewhere, also under the race detector, which needs cgo
 	var stderr bytes.Buffer
 	command.Stderr = &stderr
 	output, err := command.Output()
 	if err != nil {
-		i.t.Fatalf("rendering the chart: %v\n%s", err, stderr.String())
+		r.t.Fatalf("rendering the chart: %v\n%s", err, stderr.String())
 	}
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(output)))
 	for {
@@ -133,36 +133,36 @@ func (i *chartRelease) renderChart() {
 		}
 		object := &unstructured.Unstructured{}
 		if err := errors.Join(err, yaml.Unmarshal(document, &object.Object)); err != nil {
-			i.t.Fatalf("parsing the rendered chart: %v", err)
+			r.t.Fatalf("parsing the rendered chart: %v", err)
 		}
 		switch {
 		case object.GroupVersionKind().Group == rbacv1.GroupName:
-			i.rbacObjects = append(i.rbacObjects, object)
+			r.rbacObjects = append(r.rbacObjects, object)
 		case object.GetKind() == "Deployment":
 			containers, _, _ := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
-			i.arguments, _, _ = unstructured.NestedStringSlice(containers[0].(map[string]any), "args")
+			r.arguments, _, _ = unstructured.NestedStringSlice(containers[0].(map[string]any), "args")
 		}
 	}
 }
 
 // grantAccess creates the roles and bindings of the namespaces. An empty name selects the
 // cluster-wide roles and bindings.
-func (i *chartRelease) grantAccess(namespaces ...string) {
-	i.t.Helper()
-	for _, object := range i.rbacObjects {
+func (r *chartRelease) grantAccess(namespaces ...string) {
+	r.t.Helper()
+	for _, object := range r.rbacObjects {
 		if !slices.Contains(namespaces, object.GetNamespace()) {
 			continue
 		}
-		if err := i.Create(i.t.Context(), object.DeepCopy()); err != nil {
-			i.t.Fatalf("creating %s %s: %v", object.GetKind(), object.GetName(), err)
+		if err := r.Create(r.t.Context(), object.DeepCopy()); err != nil {
+			r.t.Fatalf("creating %s %s: %v", object.GetKind(), object.GetName(), err)
 		}
 	}
 }
 
-func (i *chartRelease) createNamespace(name string) {
-	i.t.Helper()
-	if err := i.Create(i.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
-		i.t.Fatalf("creating namespace %s: %v", name, err)
+func (r *chartRelease) createNamespace(name string) {
+	r.t.Helper()
+	if err := r.Create(r.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}); err != nil {
+		r.t.Fatalf("creating namespace %s: %v", name, err)
 	}
 }
 
@@ -173,29 +173,29 @@ type operatorProcess struct {
 }
 
 // startOperator runs the operator as the chart does, with other listen addresses.
-func (i *chartRelease) startOperator() *operatorProcess {
-	i.t.Helper()
-	arguments := slices.DeleteFunc(slices.Clone(i.arguments), func(argument string) bool { return strings.Contains(argument, "bind-address") })
+func (r *chartRelease) startOperator() *operatorProcess {
+	r.t.Helper()
+	arguments := slices.DeleteFunc(slices.Clone(r.arguments), func(argument string) bool { return strings.Contains(argument, "bind-address") })
 	command := exec.Command(os.Args[0], append(arguments, "--health-probe-bind-address=127.0.0.1:0", "--metrics-bind-address=0")...)
-	command.Env = append(os.Environ(), runOperatorEnv+"=1", "KUBECONFIG="+i.kubeconfig, "POD_NAMESPACE="+i.operatorNamespace)
+	command.Env = append(os.Environ(), runOperatorEnv+"=1", "KUBECONFIG="+r.kubeconfig, "POD_NAMESPACE="+r.operatorNamespace)
 	running := &operatorProcess{log: &lockedBuffer{}}
 	command.Stderr = running.log
 	if err := command.Start(); err != nil {
-		i.t.Fatalf("starting the operator: %v", err)
+		r.t.Fatalf("starting the operator: %v", err)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
-	i.t.Cleanup(func() {
+	r.t.Cleanup(func() {
 		_ = command.Process.Signal(os.Interrupt)
 		defer time.AfterFunc(eventuallyTimeout, func() { _ = command.Process.Kill() }).Stop()
 		if err := <-ended; err != nil {
-			i.t.Errorf("operator failed: %v", err)
+			r.t.Errorf("operator failed: %v", err)
 		}
-		if i.t.Failed() {
-			i.t.Logf("operator log:\n%s", running.log)
+		if r.t.Failed() {
+			r.t.Logf("operator log:\n%s", running.log)
 		}
 	})
-	i.Eventually(func() string {
+	r.Eventually(func() string {
 		running.probeAddress = running.log.listenAddress("probes")
 		return running.probeAddress
 	}).ShouldNot(gomega.BeEmpty(), running.log.String)
@@ -254,8 +254,8 @@ func (b *lockedBuffer) listenAddress(server string) string {
 // countOccurrences returns the number of occurrences of a text in the log.
 func (b *lockedBuffer) countOccurrences(text string) int { return strings.Count(b.String(), text) }
 
-func (i *chartRelease) createInstance(namespace string) {
-	i.t.Helper()
+func (r *chartRelease) createInstance(namespace string) {
+	r.t.Helper()
 	instance := &v1alpha1.Instance{
 		ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: namespace},
 		Spec: v1alpha1.InstanceSpec{
@@ -263,14 +263,14 @@ func (i *chartRelease) createInstance(namespace string) {
 			Storage: v1alpha1.Storage{Embedded: &v1alpha1.EmbeddedStorage{}},
 		},
 	}
-	if err := i.Create(i.t.Context(), instance); err != nil {
-		i.t.Fatalf("creating an Instance in %s: %v", namespace, err)
+	if err := r.Create(r.t.Context(), instance); err != nil {
+		r.t.Fatalf("creating an Instance in %s: %v", namespace, err)
 	}
 }
 
 // finalizers returns the finalizers of an object, or reports that it does not exist.
-func (i *chartRelease) finalizers(object client.Object, namespace, name string) []string {
-	err := i.Get(i.t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, object)
+func (r *chartRelease) finalizers(object client.Object, namespace, name string) []string {
+	err := r.Get(r.t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, object)
 	if err != nil {
 		return []string{string(metav1.StatusReasonNotFound)}
 	}
@@ -279,13 +279,13 @@ func (i *chartRelease) finalizers(object client.Object, namespace, name string) 
 
 // instanceFinalizers returns a function that reads the finalizers of the Instance in a
 // namespace.
-func (i *chartRelease) instanceFinalizers(namespace string) func() []string {
-	return func() []string { return i.finalizers(&v1alpha1.Instance{}, namespace, "acme") }
+func (r *chartRelease) instanceFinalizers(namespace string) func() []string {
+	return func() []string { return r.finalizers(&v1alpha1.Instance{}, namespace, "acme") }
 }
 
-func (i *chartRelease) roleBindingFinalizers(namespace string) func() []string {
+func (r *chartRelease) roleBindingFinalizers(namespace string) func() []string {
 	return func() []string {
-		return i.finalizers(&rbacv1.RoleBinding{}, namespace, "anamnesis-operator-namespaced")
+		return r.finalizers(&rbacv1.RoleBinding{}, namespace, "anamnesis-operator-namespaced")
 	}
 }
 
@@ -293,53 +293,53 @@ var beNotFound = gomega.Equal([]string{string(metav1.StatusReasonNotFound)})
 
 // deleteNamespace marks a namespace as terminating and deletes all objects in it at the same
 // time, as the namespace controller does. Objects with finalizers remain.
-func (i *chartRelease) deleteNamespace(name string) {
-	i.t.Helper()
+func (r *chartRelease) deleteNamespace(name string) {
+	r.t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
-	if err := i.Delete(i.t.Context(), namespace); err != nil {
-		i.t.Fatalf("deleting namespace %s: %v", name, err)
+	if err := r.Delete(r.t.Context(), namespace); err != nil {
+		r.t.Fatalf("deleting namespace %s: %v", name, err)
 	}
-	for _, kind := range i.deletableKinds() {
+	for _, kind := range r.deletableKinds() {
 		object := &unstructured.Unstructured{}
 		object.SetGroupVersionKind(kind)
-		if err := i.DeleteAllOf(i.t.Context(), object, client.InNamespace(name)); client.IgnoreNotFound(err) != nil {
-			i.t.Fatalf("deleting all %s objects in %s: %v", kind.Kind, name, err)
+		if err := r.DeleteAllOf(r.t.Context(), object, client.InNamespace(name)); client.IgnoreNotFound(err) != nil {
+			r.t.Fatalf("deleting all %s objects in %s: %v", kind.Kind, name, err)
 		}
 	}
 }
 
 // finalizeNamespace completes the deletion of an empty namespace.
-func (i *chartRelease) finalizeNamespace(name string) {
-	i.t.Helper()
+func (r *chartRelease) finalizeNamespace(name string) {
+	r.t.Helper()
 	namespace := &corev1.Namespace{}
-	if err := i.Get(i.t.Context(), client.ObjectKey{Name: name}, namespace); err != nil {
-		i.t.Fatal(err)
+	if err := r.Get(r.t.Context(), client.ObjectKey{Name: name}, namespace); err != nil {
+		r.t.Fatal(err)
 	}
 	namespace.Spec.Finalizers = nil
-	if err := i.SubResource("finalize").Update(i.t.Context(), namespace); err != nil {
-		i.t.Fatalf("finalizing namespace %s: %v", name, err)
+	if err := r.SubResource("finalize").Update(r.t.Context(), namespace); err != nil {
+		r.t.Fatalf("finalizing namespace %s: %v", name, err)
 	}
-	i.Eventually(func() []string { return i.finalizers(namespace, "", name) }).Should(beNotFound)
+	r.Eventually(func() []string { return r.finalizers(namespace, "", name) }).Should(beNotFound)
 }
 
 // deletableKinds returns all namespaced kinds that support deletecollection, RBAC kinds
 // first.
-func (i *chartRelease) deletableKinds() []schema.GroupVersionKind {
-	i.t.Helper()
-	shared := controlplanetest.Get(i.t)
+func (r *chartRelease) deletableKinds() []schema.GroupVersionKind {
+	r.t.Helper()
+	shared := controlplanetest.Get(r.t)
 	discovered, err := discovery.NewDiscoveryClientForConfig(shared.AdminConfig())
 	if err != nil {
-		i.t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	lists, err := discovered.ServerPreferredNamespacedResources()
 	if err != nil {
-		i.t.Fatal(err)
+		r.t.Fatal(err)
 	}
 	var kinds []schema.GroupVersionKind
 	for _, list := range discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"deletecollection"}}, lists) {
 		version, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
-			i.t.Fatal(err)
+			r.t.Fatal(err)
 		}
 		for _, resource := range list.APIResources {
 			kinds = append(kinds, version.WithKind(resource.Kind))
@@ -360,9 +360,9 @@ func boolOrder(first bool) int {
 
 // ownedObjects returns the names of the objects that the operator created in a
 // namespace.
-func (i *chartRelease) ownedObjects(namespace string) []string {
+func (r *chartRelease) ownedObjects(namespace string) []string {
 	instance := &v1alpha1.Instance{}
-	if err := i.Get(i.t.Context(), client.ObjectKey{Namespace: namespace, Name: "acme"}, instance); err != nil {
+	if err := r.Get(r.t.Context(), client.ObjectKey{Namespace: namespace, Name: "acme"}, instance); err != nil {
 		return nil
 	}
 	var names []string
@@ -373,9 +373,9 @@ func (i *chartRelease) ownedObjects(namespace string) []string {
 }
 
 // eventReasons returns the reasons of the events in a namespace.
-func (i *chartRelease) eventReasons(namespace string) []string {
+func (r *chartRelease) eventReasons(namespace string) []string {
 	var list corev1.EventList
-	if err := i.List(i.t.Context(), &list, client.InNamespace(namespace)); err != nil {
+	if err := r.List(r.t.Context(), &list, client.InNamespace(namespace)); err != nil {
 		return nil
 	}
 	var reasons []string
@@ -386,8 +386,8 @@ func (i *chartRelease) eventReasons(namespace string) []string {
 }
 
 // argumentsFor returns the operator's arguments for one namespace of the release.
-func (i *chartRelease) argumentsFor(namespace string) []string {
-	arguments := slices.Clone(i.arguments)
+func (r *chartRelease) argumentsFor(namespace string) []string {
+	arguments := slices.Clone(r.arguments)
 	for at, argument := range arguments {
 		if strings.HasPrefix(argument, "--namespaces=") {
 			arguments[at] = "--namespaces=" + namespace

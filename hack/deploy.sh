@@ -63,7 +63,7 @@ fi
 server=$registry/apiserver:$tag
 [ -z "$apiserver_digest" ] || server=$registry/apiserver@$apiserver_digest
 
-go tool -modfile=hack/tools/go.mod helm upgrade --install anamnesis charts/anamnesis \
+go run -modfile=hack/tools/go.mod helm.sh/helm/v3/cmd/helm upgrade --install anamnesis charts/anamnesis \
   --namespace anamnesis-system --create-namespace --wait --timeout 180s \
   --set-string "image.repository=$registry/operator" --set-string "image.tag=$tag" \
   --set-string "image.digest=$operator_digest" \

@@ -24,7 +24,8 @@ func (p Platform) helm(ctx context.Context, args ...string) error {
 	if err != nil {
 		return err
 	}
-	cmd := p.command(ctx, "go", append([]string{"tool", "-modfile=hack/tools/go.mod", "helm"}, args...)...)
+	// Not go tool, which compiles all packages again instead of using the build cache.
+	cmd := p.command(ctx, "go", append([]string{"run", "-modfile=hack/tools/go.mod", "helm.sh/helm/v3/cmd/helm"}, args...)...)
 	cmd.Env = append(cmd.Env, "KUBECONFIG="+kubeconfig)
 	_, err = p.output(cmd)
 	return err
