@@ -114,7 +114,7 @@ func TestHiddenResults(t *testing.T) {
 		t.Errorf("reasons reveal conditions %v", hiddenNames)
 	}
 	result.expect(t, http.StatusOK, "Your result", "Who can help", "Your answers", "Headache")
-	for _, text := range []string{"What it may be", "What fits", "Read more", "%", "No condition closely matches"} {
+	for _, text := range []string{"What it could be", "What fits", "Read more", "%", "No condition closely matches"} {
 		if strings.Contains(result.text(), text) {
 			t.Errorf("result contains %q\n%s", text, result.text())
 		}
@@ -147,14 +147,14 @@ func (r pageResponse) urgency() string {
 }
 
 // countHints returns the number of conditions in a result with self-care advice.
-func (f *fixture) countHints(v *visitor, result pageResponse) (said int) {
+func (f *fixture) countHints(v *visitor, result pageResponse) (count int) {
 	f.t.Helper()
 	advice, err := f.surveys.PatientReport(f.t.Context(), portalActor, strings.TrimPrefix(v.survey, "/survey/"))
 	f.must(err)
 	for _, condition := range advice.Assessment.Conditions {
 		if hint := condition.Details.Hint; hint != nil && strings.Contains(result.text(), *hint) {
-			said++
+			count++
 		}
 	}
-	return said
+	return count
 }

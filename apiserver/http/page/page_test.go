@@ -24,7 +24,7 @@ func TestTriageSurvey(t *testing.T) {
 	v.post(path, url.Values{"code": {link.Query().Get("magicCode")}}).expectRedirect(t, path)
 	v.get(path).expect(t, http.StatusOK, "How soon do you need help?", "This is not a diagnosis", "Call 112 now")
 	result := v.completeSurvey(healthyPatient("I have had a headache since yesterday"), path+"/questions/0", continueToEnd)
-	result.expect(t, http.StatusOK, "Your result", "Female, 34 years · Answered on "+c.date(), "Who can help", "What it may be", "Headache", "What fits", "This is not a diagnosis")
+	result.expect(t, http.StatusOK, "Your result", "Female, 34 years · Answered on "+c.date(), "Who can help", "What it could be", "Headache", "What fits", "This is not a diagnosis")
 	if result.path != path+"/result" {
 		t.Errorf("survey ended at %s", result.path)
 	}

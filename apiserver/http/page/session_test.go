@@ -156,7 +156,7 @@ func TestCrossOriginPostIsRejected(t *testing.T) {
 	} {
 		for _, headers := range [][]string{{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "https://elsewhere.example"}} {
 			shown := v.post(path, form, headers...)
-			shown.expect(t, http.StatusForbidden, "This came from another website")
+			shown.expect(t, http.StatusForbidden, "You came here from another website")
 			if shown.header.Get("Set-Cookie") != "" {
 				t.Errorf("%s from %v: got a cookie", path, headers)
 			}
