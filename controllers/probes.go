@@ -46,13 +46,13 @@ func addProbes(manager ctrl.Manager, address string, health namespaceHealth) err
 type onCachesSynced func()
 
 // Start implements manager.Runnable.
-func (f onCachesSynced) Start(context.Context) error {
-	f()
+func (o onCachesSynced) Start(context.Context) error {
+	o()
 	return nil
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable.
-func (f onCachesSynced) NeedLeaderElection() bool { return false }
+func (o onCachesSynced) NeedLeaderElection() bool { return false }
 
 // probes serves the operator's liveness and readiness probes.
 type probes struct {

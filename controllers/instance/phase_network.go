@@ -25,7 +25,7 @@ func (s *scope) applyNetworkPolicy(ctx context.Context) error {
 	if deployment != nil {
 		in.RollbackPorts = resources.ParseDatabasePorts(deployment.Spec.Template.Annotations)
 	}
-	state, _ := rollout.DeploymentState(deployment, s.Instance.Status.Rollout.LastReady)
+	state, _ := rollout.DeploymentState(deployment, s.Instance.Status.Rollout.LastReadyTemplateHash)
 	if policy != nil && (!s.isSatisfied(dataStorage) || state != rollout.Complete) {
 		in.RollbackPorts = append(in.RollbackPorts, resources.DatabasePortsFromPolicy(s.Instance, policy)...)
 	}

@@ -14,10 +14,10 @@ import (
 // certificates, and for which its predecessor stays trusted afterwards.
 const DefaultOverlap = 24 * time.Hour
 
-// An AuthorityRotation is the stored state of a CA and its rotation: the issuing CA, its
+// An CAState is the stored state of a CA and its rotation: the issuing CA, its
 // successor, and the certificates of its predecessors. It holds everything needed to
 // resume a rotation.
-type AuthorityRotation struct {
+type CAState struct {
 	// Issuing is the CA that issues certificates. Empty until the first CA is created.
 	Issuing KeyPair
 	// Next replaces Issuing once it has been published in the CA bundle for long enough, counted
@@ -33,8 +33,8 @@ type AuthorityRotation struct {
 	Request string
 }
 
-// AuthorityPolicy is the desired configuration of a CA.
-type AuthorityPolicy struct {
+// CAPolicy is the desired configuration of a CA.
+type CAPolicy struct {
 	// Domains are the DNS domains, including subdomains, that the CA may issue for.
 	Domains []string
 	// Request triggers a rotation if it is neither empty nor the last request that was
@@ -44,7 +44,7 @@ type AuthorityPolicy struct {
 	Overlap time.Duration
 }
 
-// An action is the next step of an AuthorityRotation.
+// An action is the next step of an CAState.
 type action string
 
 const (
@@ -68,7 +68,7 @@ const (
 // nextAction returns the step that is due now, or actionNone and when the next step is
 // due. It depends only on the stored state, the policy and the clock, so an interrupted
 // rotation resumes where it stopped.
-func (r AuthorityRotation) nextAction(policy AuthorityPolicy, now time.Time) (todo action, due time.Time, err error) {
+func (r CAState) nextAction(policy CAPolicy, now time.Time) (todo action, due time.Time, err error) {
 	if len(r.Issuing.Certificate) == 0 && len(r.Issuing.Key) == 0 {
 		return actionCreate, now, nil
 	}
@@ -90,7 +90,7 @@ func (r AuthorityRotation) nextAction(policy AuthorityPolicy, now time.Time) (to
 }
 
 // nextDuringRotation returns the next step while next or previous CAs exist.
-func (r AuthorityRotation) nextDuringRotation(policy AuthorityPolicy, now time.Time) action {
+func (r CAState) nextDuringRotation(policy CAPolicy, now time.Time) action {
 	switch {
 	case r.hasNext() && !r.isNextUsable(policy):
 		return actionReplace
@@ -109,7 +109,7 @@ func (r AuthorityRotation) nextDuringRotation(policy AuthorityPolicy, now time.T
 // Different constraints require a new key: given two CA certificates with the same key,
 // many clients try only one of them, which might not permit the names that the other
 // permits.
-func nextWhenStable(issuing *x509.Certificate, policy AuthorityPolicy, isRenewalDue bool) action {
+func nextWhenStable(issuing *x509.Certificate, policy CAPolicy, isRenewalDue bool) action {
 	switch {
 	case hasNameConstraintsFor(issuing, policy.Domains) && !isRenewalDue:
 		return actionNone
@@ -120,7 +120,7 @@ func nextWhenStable(issuing *x509.Certificate, policy AuthorityPolicy, isRenewal
 }
 
 // nextDue returns when the next step is due, at the latest at the renewal.
-func (r AuthorityRotation) nextDue(policy AuthorityPolicy, renewal time.Time) time.Time {
+func (r CAState) nextDue(policy CAPolicy, renewal time.Time) time.Time {
 	if len(r.PreviousCertificates) > 0 {
 		renewal = earlier(renewal, r.PreviousSince.Add(policy.Overlap))
 	}
@@ -130,10 +130,10 @@ func (r AuthorityRotation) nextDue(policy AuthorityPolicy, renewal time.Time) ti
 	return renewal
 }
 
-func (r AuthorityRotation) hasNext() bool { return len(r.Next.Certificate) > 0 || len(r.Next.Key) > 0 }
+func (r CAState) hasNext() bool { return len(r.Next.Certificate) > 0 || len(r.Next.Key) > 0 }
 
 // isNextUsable reports whether the next CA is valid and matches the policy.
-func (r AuthorityRotation) isNextUsable(policy AuthorityPolicy) bool {
+func (r CAState) isNextUsable(policy CAPolicy) bool {
 	next, err := ParseAuthority(r.Next)
 	return err == nil && hasNameConstraintsFor(next.certificate, policy.Domains)
 }
@@ -145,7 +145,7 @@ func isPast(at, now time.Time) bool { return !at.IsZero() && !at.After(now) }
 // Advance performs all steps that are due, and returns the new state, descriptions of
 // the steps, and when the next step is due. It returns an error if the issuing CA cannot
 // be used.
-func (r AuthorityRotation) Advance(policy AuthorityPolicy, now time.Time) (advanced AuthorityRotation, done []string, due time.Time, err error) {
+func (r CAState) Advance(policy CAPolicy, now time.Time) (advanced CAState, done []string, due time.Time, err error) {
 	for {
 		todo, due, err := r.nextAction(policy, now)
 		if err != nil || todo == actionNone {
@@ -159,10 +159,10 @@ func (r AuthorityRotation) Advance(policy AuthorityPolicy, now time.Time) (advan
 }
 
 // perform performs one step.
-func (r AuthorityRotation) perform(todo action, policy AuthorityPolicy, now time.Time) (advanced AuthorityRotation, err error) {
+func (r CAState) perform(todo action, policy CAPolicy, now time.Time) (advanced CAState, err error) {
 	switch todo {
 	case actionCreate:
-		r = AuthorityRotation{Request: policy.Request}
+		r = CAState{Request: policy.Request}
 		r.Issuing, err = NewAuthority(now, policy.Domains...)
 	case actionReplace:
 		r.Next, err = NewAuthority(now, policy.Domains...)
@@ -183,13 +183,13 @@ func (r AuthorityRotation) perform(todo action, policy AuthorityPolicy, now time
 
 // demoteIssuing adds the issuing certificate to the previous certificates, for clients
 // that still depend on it.
-func (r *AuthorityRotation) demoteIssuing(now time.Time) {
+func (r *CAState) demoteIssuing(now time.Time) {
 	r.PreviousCertificates = slices.Concat(r.PreviousCertificates, r.Issuing.Certificate)
 	r.PreviousSince = now
 }
 
 // resetTimes sets start times to now if they are missing or in the future.
-func (r *AuthorityRotation) resetTimes(now time.Time) {
+func (r *CAState) resetTimes(now time.Time) {
 	if r.hasNext() && !isPast(r.NextSince, now) {
 		r.NextSince = now
 	}
@@ -199,14 +199,14 @@ func (r *AuthorityRotation) resetTimes(now time.Time) {
 }
 
 // TrustBundle returns the certificates that clients must trust, in PEM, oldest first.
-func (r AuthorityRotation) TrustBundle() []byte {
+func (r CAState) TrustBundle() []byte {
 	return slices.Concat(r.PreviousCertificates, r.Issuing.Certificate, r.Next.Certificate)
 }
 
 // Issuer returns the issuing CA and all CAs that clients must trust. overlap is how long
 // clients have to load a changed trust bundle. Previous certificates that cannot be
 // parsed are skipped.
-func (r AuthorityRotation) Issuer(overlap time.Duration) (*Issuer, error) {
+func (r CAState) Issuer(overlap time.Duration) (*Issuer, error) {
 	issuing, err := ParseAuthority(r.Issuing)
 	if err != nil {
 		return nil, err

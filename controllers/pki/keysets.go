@@ -59,13 +59,13 @@ func (k Keysets) WithNewKeys() (Keysets, error) {
 
 // WithPromotedKeys returns the keysets with the last key of each as its primary key.
 func (k Keysets) WithPromotedKeys() (Keysets, error) {
-	return k.transform(func(manager *keyset.Manager, _ *tinkpb.KeyTemplate, last uint32) error {
-		return manager.SetPrimary(last)
+	return k.transform(func(manager *keyset.Manager, _ *tinkpb.KeyTemplate, lastKeyID uint32) error {
+		return manager.SetPrimary(lastKeyID)
 	})
 }
 
 // transform applies a change to both keysets.
-func (k Keysets) transform(change func(manager *keyset.Manager, template *tinkpb.KeyTemplate, last uint32) error) (changed Keysets, err error) {
+func (k Keysets) transform(change func(manager *keyset.Manager, template *tinkpb.KeyTemplate, lastKeyID uint32) error) (changed Keysets, err error) {
 	if changed.Encryption, err = updateKeyset(k.Encryption, aead.AES256GCMKeyTemplate(), change); err != nil {
 		return Keysets{}, err
 	}

@@ -54,21 +54,21 @@ type ServingResult struct {
 //     server presents a certificate that its name constraints do not permit.
 //
 // It returns an error if the CA may issue for none of the names.
-func (a *Issuer) NextServingCertificate(previous ServingCertificate, names []string, now time.Time) (ServingResult, error) {
-	permitted := permittedNames(a.certificate, names)
+func (i *Issuer) NextServingCertificate(previous ServingCertificate, names []string, now time.Time) (ServingResult, error) {
+	permitted := permittedNames(i.certificate, names)
 	if len(permitted) == 0 {
-		return ServingResult{}, fmt.Errorf("issuing a certificate for %q: the CA may issue for %q only", names, a.certificate.PermittedDNSDomains)
+		return ServingResult{}, fmt.Errorf("issuing a certificate for %q: the CA may issue for %q only", names, i.certificate.PermittedDNSDomains)
 	}
 	before, reason := parseServingState(previous)
 	if reason == "" {
-		reason = a.reissueReason(before.leaf, permitted, now)
+		reason = i.reissueReason(before.leaf, permitted, now)
 	}
-	d := servingDecision{Issuer: a, previous: before, current: before.leaf, names: permitted, now: now}
+	d := servingDecision{Issuer: i, previous: before, current: before.leaf, names: permitted, now: now}
 	served := ServingResult{ServingCertificate: previous}
 	switch {
 	case reason == "":
 	case d.canIssue():
-		pair, err := a.Issue(permitted, now)
+		pair, err := i.Issue(permitted, now)
 		if err != nil {
 			return ServingResult{}, err
 		}

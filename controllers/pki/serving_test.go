@@ -15,8 +15,8 @@ import (
 
 const serviceName = "acme.tenants.svc"
 
-// nextServing returns the next serving certificate under an AuthorityRotation.
-func nextServing(t rapid.TB, r AuthorityRotation, previous ServingCertificate, names []string, now time.Time) ServingResult {
+// nextServing returns the next serving certificate under an CAState.
+func nextServing(t rapid.TB, r CAState, previous ServingCertificate, names []string, now time.Time) ServingResult {
 	t.Helper()
 	authorities, err := r.Issuer(DefaultOverlap)
 	if err != nil {
@@ -55,7 +55,7 @@ func TestNextServingCertificate(t *testing.T) {
 	// Unless stated otherwise, clients have trusted fresh since day 29. Now is day 30.
 	now, known := start.Add(30*day), start.Add(29*day)
 	for name, test := range map[string]struct {
-		rollover AuthorityRotation
+		rollover CAState
 		previous ServingCertificate
 		names    []string
 		now      time.Time
@@ -67,103 +67,103 @@ func TestNextServingCertificate(t *testing.T) {
 		again          time.Time
 	}{
 		"nothing yet": {
-			rollover: AuthorityRotation{Issuing: old},
+			rollover: CAState{Issuing: old},
 			because:  "certificate does not exist", trusted: old.Certificate, again: now.Add(60 * day),
 		},
 		"nothing yet, in between": {
-			rollover: AuthorityRotation{Issuing: old, Next: fresh},
+			rollover: CAState{Issuing: old, Next: fresh},
 			because:  "certificate does not exist", trusted: both, since: now, again: now.Add(day),
 		},
 		"rubbish": {
-			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{KeyPair: KeyPair{[]byte("rubbish"), byOld.Key}, TrustBundle: both},
+			rollover: CAState{Issuing: old}, previous: ServingCertificate{KeyPair: KeyPair{[]byte("rubbish"), byOld.Key}, TrustBundle: both},
 			because: "tls.crt: PEM data does not contain a certificate", trusted: old.Certificate, again: now.Add(60 * day),
 		},
 		"the key of another": {
-			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{KeyPair: KeyPair{byOld.Certificate, byFresh.Key}, TrustBundle: old.Certificate},
+			rollover: CAState{Issuing: old}, previous: ServingCertificate{KeyPair: KeyPair{byOld.Certificate, byFresh.Key}, TrustBundle: old.Certificate},
 			because: "tls.key is not the private key", trusted: old.Certificate, again: now.Add(60 * day),
 		},
 		"at rest": {
-			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}},
+			rollover: CAState{Issuing: old}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}},
 			trusted: old.Certificate, again: start.Add(60 * day),
 		},
 		"near the end": {
-			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}}, now: start.Add(61 * day),
+			rollover: CAState{Issuing: old}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}}, now: start.Add(61 * day),
 			because: "certificate expires at", trusted: old.Certificate, again: start.Add(121 * day),
 		},
 		"one name less": {
-			rollover: AuthorityRotation{Issuing: open}, previous: ServingCertificate{byOpen, both, now}, names: []string{serviceName, "acme"},
+			rollover: CAState{Issuing: open}, previous: ServingCertificate{byOpen, both, now}, names: []string{serviceName, "acme"},
 			because: "instead of", trusted: append(bytes.Clone(both), open.Certificate...), since: now, again: now.Add(day),
 		},
 		"one more name, permitted": {
-			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}}, names: []string{serviceName, "acme.tenants.svc.cluster.local"},
+			rollover: CAState{Issuing: old}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}}, names: []string{serviceName, "acme.tenants.svc.cluster.local"},
 			because: "instead of", trusted: old.Certificate, again: now.Add(60 * day),
 		},
 		"one more name, not permitted": {
-			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}}, names: []string{serviceName, "acme.example"},
+			rollover: CAState{Issuing: old}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}}, names: []string{serviceName, "acme.example"},
 			trusted: old.Certificate, awaited: []string{"acme.example"}, again: start.Add(60 * day),
 		},
 		"one more name, of which not all know": {
-			rollover: AuthorityRotation{Issuing: old, Next: fresh}, previous: ServingCertificate{byOld, both, now.Add(-time.Hour)}, names: []string{serviceName, "acme.tenants.svc.cluster.local"},
+			rollover: CAState{Issuing: old, Next: fresh}, previous: ServingCertificate{byOld, both, now.Add(-time.Hour)}, names: []string{serviceName, "acme.tenants.svc.cluster.local"},
 			waits: "instead of", trusted: both, since: now.Add(-time.Hour), awaited: []string{"acme.tenants.svc.cluster.local"}, again: now.Add(23 * time.Hour),
 		},
 		"one more name, of which a certificate with the same key knows nothing": {
-			rollover: AuthorityRotation{Issuing: wide}, previous: ServingCertificate{byNarrow, narrow.Certificate, time.Time{}}, names: []string{serviceName, "acme.tenants.svc.cluster.local"},
+			rollover: CAState{Issuing: wide}, previous: ServingCertificate{byNarrow, narrow.Certificate, time.Time{}}, names: []string{serviceName, "acme.tenants.svc.cluster.local"},
 			waits: "instead of", trusted: append(bytes.Clone(narrow.Certificate), wide.Certificate...), since: now, awaited: []string{"acme.tenants.svc.cluster.local"}, again: now.Add(day),
 		},
 		"another is announced": {
-			rollover: AuthorityRotation{Issuing: old, Next: fresh}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}},
+			rollover: CAState{Issuing: old, Next: fresh}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}},
 			trusted: both, since: now, again: now.Add(day),
 		},
 		"another was announced": {
-			rollover: AuthorityRotation{Issuing: old, Next: fresh}, previous: ServingCertificate{byOld, both, known},
+			rollover: CAState{Issuing: old, Next: fresh}, previous: ServingCertificate{byOld, both, known},
 			trusted: both, since: known, again: start.Add(60 * day),
 		},
 		"another was announced at an unknown time": {
-			rollover: AuthorityRotation{Issuing: old, Next: fresh}, previous: ServingCertificate{byOld, both, time.Time{}},
+			rollover: CAState{Issuing: old, Next: fresh}, previous: ServingCertificate{byOld, both, time.Time{}},
 			trusted: both, since: now, again: now.Add(day),
 		},
 		"promoted": {
-			rollover: AuthorityRotation{Issuing: fresh, PreviousCertificates: old.Certificate}, previous: ServingCertificate{byOld, both, known},
+			rollover: CAState{Issuing: fresh, PreviousCertificates: old.Certificate}, previous: ServingCertificate{byOld, both, known},
 			because: "certificate was issued by another CA", trusted: both, since: known, again: now.Add(60 * day),
 		},
 		"promoted, clients heard late": {
-			rollover: AuthorityRotation{Issuing: fresh, PreviousCertificates: old.Certificate}, previous: ServingCertificate{byOld, both, known.Add(time.Minute)},
+			rollover: CAState{Issuing: fresh, PreviousCertificates: old.Certificate}, previous: ServingCertificate{byOld, both, known.Add(time.Minute)},
 			waits: "certificate was issued by another CA", trusted: both, since: known.Add(time.Minute), again: now.Add(time.Minute),
 		},
 		"replaced, and clients never heard": {
-			rollover: AuthorityRotation{Issuing: fresh}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}},
+			rollover: CAState{Issuing: fresh}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}},
 			waits: "certificate was issued by another CA", trusted: both, since: now, again: now.Add(day),
 		},
 		"replaced, and the certificate is about to end": {
-			rollover: AuthorityRotation{Issuing: fresh}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}}, now: start.Add(89 * day),
+			rollover: CAState{Issuing: fresh}, previous: ServingCertificate{byOld, old.Certificate, time.Time{}}, now: start.Add(89 * day),
 			because: "certificate was issued by another CA", trusted: both, since: start.Add(89 * day), again: start.Add(90 * day),
 		},
 		"retired a moment ago, where it issued": {
-			rollover: AuthorityRotation{Issuing: fresh}, previous: ServingCertificate{byFresh, both, known}, now: now.Add(day - time.Minute),
+			rollover: CAState{Issuing: fresh}, previous: ServingCertificate{byFresh, both, known}, now: now.Add(day - time.Minute),
 			trusted: both, since: known, again: now.Add(day),
 		},
 		"retired": {
-			rollover: AuthorityRotation{Issuing: fresh}, previous: ServingCertificate{byFresh, both, known}, now: now.Add(day),
+			rollover: CAState{Issuing: fresh}, previous: ServingCertificate{byFresh, both, known}, now: now.Add(day),
 			trusted: fresh.Certificate, again: now.Add(60 * day),
 		},
 		"a foreign CA in the bundle": {
-			rollover: AuthorityRotation{Issuing: fresh}, previous: ServingCertificate{byFresh, bytes.Replace(both, old.Certificate, foreignAuthority(t), 1), known},
+			rollover: CAState{Issuing: fresh}, previous: ServingCertificate{byFresh, bytes.Replace(both, old.Certificate, foreignAuthority(t), 1), known},
 			trusted: fresh.Certificate, again: now.Add(60 * day),
 		},
 		"no list": {
-			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{KeyPair: byOld},
+			rollover: CAState{Issuing: old}, previous: ServingCertificate{KeyPair: byOld},
 			trusted: old.Certificate, again: start.Add(60 * day),
 		},
 		"a foreign certificate": {
-			rollover: AuthorityRotation{Issuing: old}, previous: ServingCertificate{foreignPair(t), foreignAuthority(t), time.Time{}},
+			rollover: CAState{Issuing: old}, previous: ServingCertificate{foreignPair(t), foreignAuthority(t), time.Time{}},
 			because: "certificate was not issued by the operator", trusted: old.Certificate, again: now.Add(60 * day),
 		},
 		"constrained, while pods may serve short names": {
-			rollover: AuthorityRotation{Issuing: renewed, PreviousCertificates: open.Certificate}, previous: ServingCertificate{byOpen, open.Certificate, time.Time{}},
+			rollover: CAState{Issuing: renewed, PreviousCertificates: open.Certificate}, previous: ServingCertificate{byOpen, open.Certificate, time.Time{}},
 			because: "instead of", trusted: open.Certificate, again: now.Add(certificatePropagationDelay),
 		},
 		"constrained, when no pod does": {
-			rollover: AuthorityRotation{Issuing: renewed, PreviousCertificates: open.Certificate}, previous: ServingCertificate{issue(t, parseAuthority(t, open), now, serviceName), open.Certificate, time.Time{}}, now: now.Add(certificatePropagationDelay),
+			rollover: CAState{Issuing: renewed, PreviousCertificates: open.Certificate}, previous: ServingCertificate{issue(t, parseAuthority(t, open), now, serviceName), open.Certificate, time.Time{}}, now: now.Add(certificatePropagationDelay),
 			trusted: append(bytes.Clone(open.Certificate), renewed.Certificate...), since: now.Add(certificatePropagationDelay), again: now.Add(certificatePropagationDelay + day),
 		},
 	} {
@@ -187,7 +187,7 @@ func TestNextServingCertificate(t *testing.T) {
 			t.Errorf("%s: got bundle since %s, recheck at %s, pending names %q", name, got.TrustBundleSince, got.RecheckAt, got.PendingNames)
 		}
 	}
-	authorities, err := AuthorityRotation{Issuing: ended}.Issuer(DefaultOverlap)
+	authorities, err := CAState{Issuing: ended}.Issuer(DefaultOverlap)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func nonNil(names []string) []string {
 // A rotationSimulation is a server with its CAs, and the history of served certificates
 // and published trust bundles.
 type rotationSimulation struct {
-	sharedAuthority, instanceAuthority AuthorityRotation
+	sharedAuthority, instanceAuthority CAState
 	request                            string
 	extraNames                         []string
 	current                            ServingCertificate
@@ -220,80 +220,80 @@ type period struct {
 	pem  []byte
 }
 
-func (w *rotationSimulation) names() []string { return append([]string{serviceName}, w.extraNames...) }
+func (s *rotationSimulation) names() []string { return append([]string{serviceName}, s.extraNames...) }
 
 // reconcile simulates a reconcile of the operator. It may be interrupted before each write.
-func (w *rotationSimulation) reconcile(t *rapid.T, mayFail bool) {
+func (s *rotationSimulation) reconcile(t *rapid.T, mayFail bool) {
 	fails := func() bool { return mayFail && rapid.IntRange(0, 9).Draw(t, "interrupted") == 0 }
-	kept, domains := &w.sharedAuthority, serviceDomains
-	if len(w.extraNames) > 0 {
-		kept, domains = &w.instanceAuthority, Domains(w.names())
+	kept, domains := &s.sharedAuthority, serviceDomains
+	if len(s.extraNames) > 0 {
+		kept, domains = &s.instanceAuthority, Domains(s.names())
 	} else {
-		w.instanceAuthority = AuthorityRotation{}
+		s.instanceAuthority = CAState{}
 	}
-	advanced, _, due, err := kept.Advance(AuthorityPolicy{Domains: domains, Request: w.request, Overlap: DefaultOverlap}, w.now)
+	advanced, _, due, err := kept.Advance(CAPolicy{Domains: domains, Request: s.request, Overlap: DefaultOverlap}, s.now)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.recheckAt = w.now
+	s.recheckAt = s.now
 	if fails() {
 		return
 	}
 	*kept = advanced
-	served := nextServing(t, advanced, w.current, w.names(), w.now)
+	served := nextServing(t, advanced, s.current, s.names(), s.now)
 	if fails() {
 		return
 	}
-	w.current, w.recheckAt = served.ServingCertificate, earlier(served.RecheckAt, due)
-	if !w.recheckAt.After(w.now) {
-		t.Fatalf("got recheck at %s, want later than %s", w.recheckAt, w.now)
+	s.current, s.recheckAt = served.ServingCertificate, earlier(served.RecheckAt, due)
+	if !s.recheckAt.After(s.now) {
+		t.Fatalf("got recheck at %s, want later than %s", s.recheckAt, s.now)
 	}
-	w.record(&w.served, w.current.Certificate)
-	w.record(&w.trusted, w.current.TrustBundle)
+	s.record(&s.served, s.current.Certificate)
+	s.record(&s.trusted, s.current.TrustBundle)
 }
 
-func (w *rotationSimulation) record(spells *[]period, pem []byte) {
+func (s *rotationSimulation) record(spells *[]period, pem []byte) {
 	if last := len(*spells) - 1; last < 0 || !bytes.Equal((*spells)[last].pem, pem) {
-		*spells = append(*spells, period{w.now, pem})
+		*spells = append(*spells, period{s.now, pem})
 	}
 }
 
 // advanceTime advances the clock while the operator reconciles when due.
-func (w *rotationSimulation) advanceTime(t *rapid.T, pause time.Duration) {
-	until := w.now.Add(pause)
-	for visits := 0; w.recheckAt.Before(until); visits++ {
+func (s *rotationSimulation) advanceTime(t *rapid.T, pause time.Duration) {
+	until := s.now.Add(pause)
+	for visits := 0; s.recheckAt.Before(until); visits++ {
 		if visits > 1000 {
-			t.Fatalf("reconciles do not converge; next reconcile at %s", w.recheckAt)
+			t.Fatalf("reconciles do not converge; next reconcile at %s", s.recheckAt)
 		}
-		w.now = w.recheckAt
-		w.reconcile(t, true)
+		s.now = s.recheckAt
+		s.reconcile(t, true)
 	}
-	w.now = until
+	s.now = until
 }
 
 // changeRandomly makes a random change that a user might make.
-func (w *rotationSimulation) changeRandomly(t *rapid.T) {
+func (s *rotationSimulation) changeRandomly(t *rapid.T) {
 	switch rapid.IntRange(0, 5).Draw(t, "whim") {
 	case 0:
-		w.request += "x"
+		s.request += "x"
 	case 1:
-		w.extraNames = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"*.c.example", "a.example", "b.example"}), 0, 3, rapid.ID[string]).Draw(t, "extra names")
+		s.extraNames = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"*.c.example", "a.example", "b.example"}), 0, 3, rapid.ID[string]).Draw(t, "extra names")
 	case 2:
-		w.extraNames = nil
+		s.extraNames = nil
 	case 3:
-		w.sharedAuthority = AuthorityRotation{}
+		s.sharedAuthority = CAState{}
 	case 4:
-		w.instanceAuthority = AuthorityRotation{}
+		s.instanceAuthority = CAState{}
 	}
 }
 
 // checkClients checks clients that loaded the trust bundle at any time within the overlap,
 // against pods that serve certificates of up to two minutes ago. If several CA
 // certificates share a key, each must suffice, because many clients try only one.
-func (w *rotationSimulation) checkClients(t *rapid.T) {
-	for i, served := range w.served {
-		for j, bundle := range w.trusted {
-			if served.from.Before(periodEnd(w.trusted, j, w.now).Add(DefaultOverlap)) && bundle.from.Before(periodEnd(w.served, i, w.now).Add(2*time.Minute)) {
+func (s *rotationSimulation) checkClients(t *rapid.T) {
+	for i, served := range s.served {
+		for j, bundle := range s.trusted {
+			if served.from.Before(periodEnd(s.trusted, j, s.now).Add(DefaultOverlap)) && bundle.from.Before(periodEnd(s.served, i, s.now).Add(2*time.Minute)) {
 				met := served.from
 				if bundle.from.After(met) {
 					met = bundle.from
@@ -372,11 +372,11 @@ func TestClientsTrustServerDuringRotation(t *testing.T) {
 }
 
 // activeAuthority returns the CA that issues the server's certificate.
-func (w *rotationSimulation) activeAuthority() *AuthorityRotation {
-	if len(w.extraNames) > 0 {
-		return &w.instanceAuthority
+func (s *rotationSimulation) activeAuthority() *CAState {
+	if len(s.extraNames) > 0 {
+		return &s.instanceAuthority
 	}
-	return &w.sharedAuthority
+	return &s.sharedAuthority
 }
 
 func FuzzNextServingCertificate(f *testing.F) {
@@ -384,7 +384,7 @@ func FuzzNextServingCertificate(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	authorities, err := AuthorityRotation{Issuing: pair}.Issuer(DefaultOverlap)
+	authorities, err := CAState{Issuing: pair}.Issuer(DefaultOverlap)
 	if err != nil {
 		f.Fatal(err)
 	}

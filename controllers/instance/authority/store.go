@@ -38,7 +38,7 @@ const SecretName = "anamnesis-authority"
 // the CA's Secret for the operator's CA, on an Instance for the Instance's own CA.
 const RotateAnnotation = rotation.Annotation
 
-// Annotations and keys of a CA's Secret that store the state of a pki.AuthorityRotation.
+// Annotations and keys of a CA's Secret that store the state of a pki.CAState.
 const (
 	RotatedAnnotation       = rotation.RotatedAnnotation
 	nextSinceAnnotation     = rotation.NextSinceAnnotation
@@ -75,8 +75,8 @@ func (s *Store) EffectiveClusterDomain() string {
 
 // Policy returns the policy of a CA that may issue certificates for the given domains.
 // The annotations may request a rotation.
-func (s *Store) Policy(domains []string, annotations map[string]string) pki.AuthorityPolicy {
-	return pki.AuthorityPolicy{Domains: domains, Request: rotation.Request(annotations, rotation.CA), Overlap: s.EffectiveOverlap()}
+func (s *Store) Policy(domains []string, annotations map[string]string) pki.CAPolicy {
+	return pki.CAPolicy{Domains: domains, Request: rotation.Request(annotations, rotation.CA), Overlap: s.EffectiveOverlap()}
 }
 
 // EffectiveOverlap returns how long a new CA is published before it issues certificates,
@@ -151,13 +151,13 @@ func (s *Store) Create(ctx context.Context, now time.Time) (*CASet, error) {
 
 // servicePolicy returns the policy of the operator's CA, which may issue certificates
 // for Service names.
-func (s *Store) servicePolicy(annotations map[string]string) pki.AuthorityPolicy {
+func (s *Store) servicePolicy(annotations map[string]string) pki.CAPolicy {
 	return s.Policy(resources.ServiceDNSDomains(s.EffectiveClusterDomain()), annotations)
 }
 
 // Advance performs the rotation step that is due for the CA in a Secret, or creates a CA
 // if the Secret is empty. It changes the Secret in memory only; the caller must save it.
-func Advance(ctx context.Context, secret *corev1.Secret, policy pki.AuthorityPolicy, now time.Time) (*CASet, error) {
+func Advance(ctx context.Context, secret *corev1.Secret, policy pki.CAPolicy, now time.Time) (*CASet, error) {
 	rollover, actions, due, err := RolloverFromSecret(secret).Advance(policy, now)
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func Advance(ctx context.Context, secret *corev1.Secret, policy pki.AuthorityPol
 }
 
 // setRollover writes a rotation to a Secret for RolloverFromSecret.
-func setRollover(secret *corev1.Secret, rollover pki.AuthorityRotation) {
+func setRollover(secret *corev1.Secret, rollover pki.CAState) {
 	secret.Data = rolloverData(rollover)
 	for name, value := range RolloverAnnotations(rollover) {
 		if value == "" {
@@ -187,8 +187,8 @@ func setRollover(secret *corev1.Secret, rollover pki.AuthorityRotation) {
 
 // RolloverFromSecret reads a CA and its rotation state from a Secret. An invalid time
 // counts as unset.
-func RolloverFromSecret(secret *corev1.Secret) pki.AuthorityRotation {
-	return pki.AuthorityRotation{
+func RolloverFromSecret(secret *corev1.Secret) pki.CAState {
+	return pki.CAState{
 		Issuing:              KeyPairFromSecret(secret),
 		Next:                 pki.KeyPair{Certificate: secret.Data[nextCACertKey], Key: secret.Data[nextCAPrivateKeyKey]},
 		NextSince:            AnnotationTime(secret, nextSinceAnnotation),
@@ -198,7 +198,7 @@ func RolloverFromSecret(secret *corev1.Secret) pki.AuthorityRotation {
 	}
 }
 
-func rolloverData(rollover pki.AuthorityRotation) map[string][]byte {
+func rolloverData(rollover pki.CAState) map[string][]byte {
 	data := map[string][]byte{
 		corev1.TLSCertKey:       rollover.Issuing.Certificate,
 		corev1.TLSPrivateKeyKey: rollover.Issuing.Key,
@@ -212,7 +212,7 @@ func rolloverData(rollover pki.AuthorityRotation) map[string][]byte {
 }
 
 // RolloverAnnotations returns all annotations of a CA. Unset annotations are empty.
-func RolloverAnnotations(rollover pki.AuthorityRotation) map[string]string {
+func RolloverAnnotations(rollover pki.CAState) map[string]string {
 	return map[string]string{
 		RotatedAnnotation:       rollover.Request,
 		nextSinceAnnotation:     FormatTime(rollover.NextSince),

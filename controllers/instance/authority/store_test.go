@@ -27,7 +27,7 @@ func TestCASecretRoundTrip(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC)
 	issuing := pki.KeyPair{Certificate: []byte("issuing"), Key: []byte("issuing key")}
-	for name, rollover := range map[string]pki.AuthorityRotation{
+	for name, rollover := range map[string]pki.CAState{
 		"nothing":    {},
 		"one":        {Issuing: issuing},
 		"a next one": {Issuing: issuing, Next: pki.KeyPair{Certificate: []byte("next"), Key: []byte("next key")}, NextSince: at, Request: "1"},
