@@ -24,8 +24,8 @@ func newDoer(client *http.Client) doer {
 const maxErrorBodyBytes = 1 << 20
 
 // Do implements the Doer of the generated clients.
-func (c doer) Do(request *http.Request) (*http.Response, error) {
-	response, err := c.http.Do(request) //nolint:gosec // G704: the program configures the instance
+func (d doer) Do(request *http.Request) (*http.Response, error) {
+	response, err := d.http.Do(request) //nolint:gosec // G704: the program configures the instance
 	if err != nil {
 		return nil, fmt.Errorf("calling %s %s: %w", request.Method, request.URL.Path, stripURL(err))
 	}

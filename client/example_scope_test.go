@@ -14,22 +14,22 @@ var background = context.Background()
 // exampleScope is the scope of the fixtures shared by all examples.
 type exampleScope struct{ cleanups []func() }
 
-func (l *exampleScope) Helper() {}
+func (s *exampleScope) Helper() {}
 
-func (l *exampleScope) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
+func (s *exampleScope) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
-func (l *exampleScope) Cleanup(f func()) { l.cleanups = append(l.cleanups, f) }
+func (s *exampleScope) Cleanup(f func()) { s.cleanups = append(s.cleanups, f) }
 
-func (l *exampleScope) TempDir() string {
+func (s *exampleScope) TempDir() string {
 	directory, err := os.MkdirTemp("", "client-")
-	must(l, err)
-	l.Cleanup(func() { must(l, os.RemoveAll(directory)) })
+	must(s, err)
+	s.Cleanup(func() { must(s, os.RemoveAll(directory)) })
 	return directory
 }
 
 // cleanUp runs the cleanup functions in reverse order.
-func (l *exampleScope) cleanUp() {
-	for i := len(l.cleanups) - 1; i >= 0; i-- {
-		l.cleanups[i]()
+func (s *exampleScope) cleanUp() {
+	for i := len(s.cleanups) - 1; i >= 0; i-- {
+		s.cleanups[i]()
 	}
 }

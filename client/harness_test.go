@@ -170,14 +170,14 @@ type contractTransport struct {
 	next http.RoundTripper
 }
 
-func (h contractTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+func (t contractTransport) RoundTrip(request *http.Request) (*http.Response, error) {
 	for prefix, contract := range contracts() {
 		if strings.HasPrefix(request.URL.Path, prefix) {
-			return contract.ClientTransport(h.t, h.next).RoundTrip(request)
+			return contract.ClientTransport(t.t, t.next).RoundTrip(request)
 		}
 	}
-	h.t.Errorf("%s %s is of neither contract", request.Method, request.URL)
-	return h.next.RoundTrip(request)
+	t.t.Errorf("%s %s is of neither contract", request.Method, request.URL)
+	return t.next.RoundTrip(request)
 }
 
 var (

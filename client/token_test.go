@@ -198,7 +198,7 @@ func TestRejectedTokenRetriesBody(t *testing.T) {
 }
 
 // setBody sets the body of a request, which may or may not be readable twice.
-func setBody(twice bool) client.Editor {
+func setBody(replayable bool) client.Editor {
 	return func(_ context.Context, request *http.Request) error {
 		text := strings.NewReader("text")
 		replacement, err := http.NewRequest(http.MethodPost, request.URL.String(), text)
@@ -206,7 +206,7 @@ func setBody(twice bool) client.Editor {
 			return err
 		}
 		request.Method, request.Body, request.ContentLength = http.MethodPost, replacement.Body, replacement.ContentLength
-		if twice {
+		if replayable {
 			request.GetBody = replacement.GetBody
 		}
 		return nil

@@ -11,7 +11,7 @@ import (
 
 type fakeNamespaceHealth []string
 
-func (t fakeNamespaceHealth) Problems() []string { return t }
+func (h fakeNamespaceHealth) Problems() []string { return h }
 
 func TestReadiness(t *testing.T) {
 	t.Parallel()

@@ -84,29 +84,29 @@ type alarmSentence struct {
 
 // sample draws the given number of sentences from the building blocks. It is
 // deterministic.
-func (v alarmPhrases) sample(count int) []alarmSentence {
+func (p alarmPhrases) sample(count int) []alarmSentence {
 	random := rand.New(rand.NewPCG(1, 1))
-	things, states := slices.Sorted(maps.Keys(v.Things)), slices.Sorted(maps.Keys(v.States))
+	things, states := slices.Sorted(maps.Keys(p.Things)), slices.Sorted(maps.Keys(p.States))
 	pick := func(list []string) string { return list[random.IntN(len(list))] }
 	sentences := make([]alarmSentence, count)
 	for i := range sentences {
-		speaker := v.Speakers[random.IntN(len(v.Speakers))]
+		speaker := p.Speakers[random.IntN(len(p.Speakers))]
 		alarm := pick(slices.Concat(things, states))
-		description, slugs := alarm, v.States[alarm]
+		description, slugs := alarm, p.States[alarm]
 		if slugs == "" {
-			description, slugs = pick(v.Having)+" "+alarm, v.Things[alarm]
+			description, slugs = pick(p.Having)+" "+alarm, p.Things[alarm]
 		}
-		sentences[i] = alarmSentence{text: fmt.Sprintf(pick(v.Played), speaker.Text+" "+description), slugs: slugs, years: speaker.Years}
+		sentences[i] = alarmSentence{text: fmt.Sprintf(pick(p.Played), speaker.Text+" "+description), slugs: slugs, years: speaker.Years}
 	}
 	return sentences
 }
 
 // checkAlarm returns a description of the fault in the parse of an emergency, or an
 // empty string if the finding or a descendant is recognized.
-func (w contentFixture) checkAlarm(r *model.Release, s alarmSentence) string {
+func (f contentFixture) checkAlarm(r *model.Release, s alarmSentence) string {
 	var alarms []model.ObservationIndex
 	for slug := range strings.SplitSeq(s.slugs, "|") {
-		if alarm, ok := r.ObservationByID(w.ids[slug]); ok {
+		if alarm, ok := r.ObservationByID(f.ids[slug]); ok {
 			alarms = append(alarms, alarm)
 		}
 	}

@@ -48,21 +48,21 @@ type patientCase struct {
 }
 
 // odds returns the odds of a condition, or 0 if it is not ranked.
-func (w contentFixture) odds(v patientCase, condition string) float64 {
-	w.Helper()
+func (f contentFixture) odds(v patientCase, condition string) float64 {
+	f.Helper()
 	var reported []inference.ReportedEvidence
 	for _, slug := range v.complaints {
-		reported = append(reported, inference.ReportedEvidence{ID: w.ids[slug], Choice: inference.Present, Source: inference.SourceInitial, Duration: v.duration})
+		reported = append(reported, inference.ReportedEvidence{ID: f.ids[slug], Choice: inference.Present, Source: inference.SourceInitial, Duration: v.duration})
 	}
 	for _, slug := range v.results {
-		reported = append(reported, inference.ReportedEvidence{ID: w.ids[slug], Choice: inference.Present, Source: inference.SourcePredefined})
+		reported = append(reported, inference.ReportedEvidence{ID: f.ids[slug], Choice: inference.Present, Source: inference.SourcePredefined})
 	}
-	p, err := inference.NewPatient(w.release, v.sex, v.years*12, reported)
+	p, err := inference.NewPatient(f.release, v.sex, v.years*12, reported)
 	if err != nil {
-		w.Fatal(err)
+		f.Fatal(err)
 	}
-	for _, ranked := range inference.New().Assess(w.release, p, inference.Options{SymptomDuration: true}).Conditions {
-		if w.release.ConditionID(ranked.Condition) == w.ids[condition] {
+	for _, ranked := range inference.New().Assess(f.release, p, inference.Options{SymptomDuration: true}).Conditions {
+		if f.release.ConditionID(ranked.Condition) == f.ids[condition] {
 			return ranked.Probability / (1 - ranked.Probability)
 		}
 	}

@@ -113,14 +113,14 @@ func newKey(t testing.TB) *ecdsa.PrivateKey {
 }
 
 // issue returns a certificate with a serial number, and its key, in PEM.
-func (a *testCA) issue(t testing.TB, serial int64) (certificate, key string) {
+func (c *testCA) issue(t testing.TB, serial int64) (certificate, key string) {
 	t.Helper()
 	own := newKey(t)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(serial), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, own.Public(), a.key)
+	der, err := x509.CreateCertificate(rand.Reader, template, c.certificate, own.Public(), c.key)
 	if err != nil {
 		t.Fatal(err)
 	}

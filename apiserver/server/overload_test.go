@@ -29,11 +29,11 @@ type overload struct {
 }
 
 // start starts this many attackers.
-func (s *overload) start(ctx context.Context, count int, attack attacker) {
+func (o *overload) start(ctx context.Context, count int, attack attacker) {
 	for range count {
-		s.attackers.Go(func() {
+		o.attackers.Go(func() {
 			for ctx.Err() == nil {
-				attack(ctx, s)
+				attack(ctx, o)
 				time.Sleep(10 * time.Millisecond) // leave CPU time to the server and the clients in this process
 			}
 		})
@@ -41,9 +41,9 @@ func (s *overload) start(ctx context.Context, count int, attack attacker) {
 }
 
 // dial opens a connection that ends with the context and uses one protocol over TLS.
-func (s *overload) dial(ctx context.Context, protocol string) (net.Conn, error) {
-	dialer := tls.Dialer{Config: &tls.Config{RootCAs: s.ca.pool, NextProtos: []string{protocol}, MinVersion: tls.VersionTLS12}}
-	conn, err := dialer.DialContext(ctx, "tcp", s.address)
+func (o *overload) dial(ctx context.Context, protocol string) (net.Conn, error) {
+	dialer := tls.Dialer{Config: &tls.Config{RootCAs: o.ca.pool, NextProtos: []string{protocol}, MinVersion: tls.VersionTLS12}}
+	conn, err := dialer.DialContext(ctx, "tcp", o.address)
 	if err != nil {
 		return nil, err
 	}

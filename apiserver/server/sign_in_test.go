@@ -25,18 +25,18 @@ type smtpSession struct {
 	to string
 }
 
-func (i smtpSink) NewSession(*smtp.Conn) (smtp.Session, error) { return &smtpSession{smtpSink: i}, nil }
+func (s smtpSink) NewSession(*smtp.Conn) (smtp.Session, error) { return &smtpSession{smtpSink: s}, nil }
 func (*smtpSession) Mail(string, *smtp.MailOptions) error      { return nil }
 func (*smtpSession) Reset()                                    {}
 func (*smtpSession) Logout() error                             { return nil }
-func (d *smtpSession) Rcpt(to string, _ *smtp.RcptOptions) error {
-	d.to = to
+func (s *smtpSession) Rcpt(to string, _ *smtp.RcptOptions) error {
+	s.to = to
 	return nil
 }
 
-func (d *smtpSession) Data(r io.Reader) error {
+func (s *smtpSession) Data(r io.Reader) error {
 	content, err := io.ReadAll(r)
-	d.smtpSink <- d.to + "\n" + string(content)
+	s.smtpSink <- s.to + "\n" + string(content)
 	return err
 }
 

@@ -31,55 +31,55 @@ type flakyStore struct {
 	openCalls  atomic.Int64
 }
 
-func (m *flakyStore) setError(err error) {
+func (s *flakyStore) setError(err error) {
 	if err == nil {
-		m.currentErr.Store(nil)
+		s.currentErr.Store(nil)
 		return
 	}
-	m.currentErr.Store(&err)
+	s.currentErr.Store(&err)
 }
 
-func (m *flakyStore) err() error {
-	if !m.isOpen.Load() {
+func (s *flakyStore) err() error {
+	if !s.isOpen.Load() {
 		return record.ErrNotOpen
 	}
-	if failure := m.currentErr.Load(); failure != nil {
+	if failure := s.currentErr.Load(); failure != nil {
 		return *failure
 	}
 	return nil
 }
 
-func (m *flakyStore) newStore(string) (storage.Store, error) { return m, nil }
+func (s *flakyStore) newStore(string) (storage.Store, error) { return s, nil }
 
-func (m *flakyStore) Open(context.Context, storage.Owner) error {
-	m.openCalls.Add(1)
-	if failure := m.currentErr.Load(); failure != nil {
+func (s *flakyStore) Open(context.Context, storage.Owner) error {
+	s.openCalls.Add(1)
+	if failure := s.currentErr.Load(); failure != nil {
 		return *failure
 	}
-	m.isOpen.Store(true)
+	s.isOpen.Store(true)
 	return nil
 }
 
-func (m *flakyStore) Ping(context.Context) error                  { return m.err() }
-func (m *flakyStore) AddUsage(context.Context, usage.Batch) error { return m.err() }
-func (m *flakyStore) Close() error                                { return nil }
-func (m *flakyStore) ListUsage(context.Context, civil.Date, civil.Date) ([]usage.Count, error) {
-	return []usage.Count{{Calls: 7}}, m.err()
+func (s *flakyStore) Ping(context.Context) error                  { return s.err() }
+func (s *flakyStore) AddUsage(context.Context, usage.Batch) error { return s.err() }
+func (s *flakyStore) Close() error                                { return nil }
+func (s *flakyStore) ListUsage(context.Context, civil.Date, civil.Date) ([]usage.Count, error) {
+	return []usage.Count{{Calls: 7}}, s.err()
 }
 
-func (m *flakyStore) ListUsageTotals(context.Context, civil.Date, civil.Date, []string) ([]usage.Total, error) {
-	return nil, m.err()
+func (s *flakyStore) ListUsageTotals(context.Context, civil.Date, civil.Date, []string) ([]usage.Total, error) {
+	return nil, s.err()
 }
-func (m *flakyStore) View(context.Context, func(storage.Reader) error) error  { return m.err() }
-func (m *flakyStore) Transact(context.Context, func(storage.Tx) error) error  { return m.err() }
-func (m *flakyStore) QueueStats(context.Context) ([]outbox.QueueStats, error) { return nil, m.err() }
-func (m *flakyStore) Enqueued() <-chan struct{}                               { return nil }
-func (m *flakyStore) NewOutboxClient(context.Context, outbox.Handlers, *slog.Logger) (outbox.Client, error) {
-	return nil, m.err()
+func (s *flakyStore) View(context.Context, func(storage.Reader) error) error  { return s.err() }
+func (s *flakyStore) Transact(context.Context, func(storage.Tx) error) error  { return s.err() }
+func (s *flakyStore) QueueStats(context.Context) ([]outbox.QueueStats, error) { return nil, s.err() }
+func (s *flakyStore) Enqueued() <-chan struct{}                               { return nil }
+func (s *flakyStore) NewOutboxClient(context.Context, outbox.Handlers, *slog.Logger) (outbox.Client, error) {
+	return nil, s.err()
 }
-func (m *flakyStore) PutFeedback(context.Context, feedback.InterviewFeedback) error { return m.err() }
-func (m *flakyStore) ListFeedback(context.Context, int64, int64) ([]feedback.InterviewFeedback, int64, error) {
-	return nil, 0, m.err()
+func (s *flakyStore) PutFeedback(context.Context, feedback.InterviewFeedback) error { return s.err() }
+func (s *flakyStore) ListFeedback(context.Context, int64, int64) ([]feedback.InterviewFeedback, int64, error) {
+	return nil, 0, s.err()
 }
 
 func newTestMonitor(log *slog.Logger, store openPinger, up func(bool)) *storageMonitor {

@@ -44,7 +44,7 @@ func TestShouldRetryPreflight(t *testing.T) {
 	} {
 		s := &scope{StartedAt: noon, Instance: &v1alpha1.Instance{}}
 		s.Instance.Annotations = map[string]string{v1alpha1.RetryAnnotation: test.retry}
-		s.Instance.Status.Rollout.Retried = test.retried
+		s.Instance.Status.Rollout.LastHandledRetry = test.retried
 		if got := s.shouldRetryPreflight(test.job, test.failure); got != test.want || s.RequeueAfter() != test.requeueAfter {
 			t.Errorf("%s: retry %v, requeue after %s; want %v, %s", name, got, s.RequeueAfter(), test.want, test.requeueAfter)
 		}

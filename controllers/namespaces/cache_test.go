@@ -82,69 +82,69 @@ func newCacheFixture(t *testing.T, prefix string, watched ...string) *cacheFixtu
 }
 
 // startCache requests both kinds and starts the cache.
-func (y *cacheFixture) startCache() {
-	y.t.Helper()
+func (f *cacheFixture) startCache() {
+	f.t.Helper()
 	index := func(object client.Object) []string { return []string{object.GetLabels()["colour"]} }
 	for _, object := range []client.Object{&corev1.ConfigMap{}, &corev1.Secret{}} {
-		if err := y.IndexField(y.t.Context(), object, "colour", index); err != nil {
-			y.t.Fatal(err)
+		if err := f.IndexField(f.t.Context(), object, "colour", index); err != nil {
+			f.t.Fatal(err)
 		}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- y.Start(ctx) }()
-	y.t.Cleanup(func() {
+	go func() { done <- f.Start(ctx) }()
+	f.t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
-			y.t.Errorf("cache failed: %v", err)
+			f.t.Errorf("cache failed: %v", err)
 		}
 	})
-	waiting, enough := context.WithTimeout(y.t.Context(), time.Minute)
+	waiting, enough := context.WithTimeout(f.t.Context(), time.Minute)
 	defer enough()
-	if !y.WaitForCacheSync(waiting) {
-		y.t.Fatal("cache waits for unreadable namespaces")
+	if !f.WaitForCacheSync(waiting) {
+		f.t.Fatal("cache waits for unreadable namespaces")
 	}
 }
 
 // createNamespace creates a namespace, unless it exists, with a ConfigMap and a Secret.
-func (y *cacheFixture) createNamespace(name string) {
-	y.t.Helper()
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: y.prefix + name}}
+func (f *cacheFixture) createNamespace(name string) {
+	f.t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.prefix + name}}
 	meta := metav1.ObjectMeta{Namespace: namespace.Name, Name: "authority", Labels: map[string]string{"colour": "blue"}}
 	other := metav1.ObjectMeta{Namespace: namespace.Name, Name: "other", Labels: map[string]string{"colour": "red"}}
 	for _, object := range []client.Object{namespace, &corev1.ConfigMap{ObjectMeta: meta}, &corev1.Secret{ObjectMeta: meta}, &corev1.Secret{ObjectMeta: other}} {
-		if err := y.Create(y.t.Context(), object); err != nil {
-			y.t.Fatal(err)
+		if err := f.Create(f.t.Context(), object); err != nil {
+			f.t.Fatal(err)
 		}
 	}
 }
 
 // grantRead permits the operator to list kinds in a namespace.
-func (y *cacheFixture) grantRead(name string, kinds ...string) {
-	y.t.Helper()
-	meta := metav1.ObjectMeta{Namespace: y.prefix + name, Name: "reads-" + strings.Join(kinds, "-")}
+func (f *cacheFixture) grantRead(name string, kinds ...string) {
+	f.t.Helper()
+	meta := metav1.ObjectMeta{Namespace: f.prefix + name, Name: "reads-" + strings.Join(kinds, "-")}
 	role := &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: kinds, Verbs: []string{"get", "list", "watch"}}}}
 	binding := &rbacv1.RoleBinding{
 		ObjectMeta: meta,
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "system", Name: y.prefix + "operator"}},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: "system", Name: f.prefix + "operator"}},
 	}
 	for _, object := range []client.Object{role, binding} {
-		if err := y.Create(y.t.Context(), object); err != nil {
-			y.t.Fatal(err)
+		if err := f.Create(f.t.Context(), object); err != nil {
+			f.t.Fatal(err)
 		}
 	}
 }
 
 // secretNames lists all Secrets in the cache as namespace/name.
-func (y *cacheFixture) secretNames(options ...client.ListOption) []string {
+func (f *cacheFixture) secretNames(options ...client.ListOption) []string {
 	var list corev1.SecretList
-	if err := y.Cache.List(y.t.Context(), &list, options...); err != nil {
+	if err := f.Cache.List(f.t.Context(), &list, options...); err != nil {
 		return []string{err.Error()}
 	}
 	var names []string
 	for _, secret := range list.Items {
-		names = append(names, strings.TrimPrefix(secret.Namespace, y.prefix)+"/"+secret.Name)
+		names = append(names, strings.TrimPrefix(secret.Namespace, f.prefix)+"/"+secret.Name)
 	}
 	slices.Sort(names)
 	return names
@@ -156,32 +156,32 @@ type recordingHandler struct {
 	added []string
 }
 
-func (l *recordingHandler) handler() toolscache.ResourceEventHandler {
+func (h *recordingHandler) handler() toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{AddFunc: func(object any) {
-		l.mutex.Lock()
-		defer l.mutex.Unlock()
+		h.mutex.Lock()
+		defer h.mutex.Unlock()
 		found := object.(client.Object)
-		l.added = append(l.added, found.GetNamespace()+"/"+found.GetName())
+		h.added = append(h.added, found.GetNamespace()+"/"+found.GetName())
 	}}
 }
 
-func (l *recordingHandler) names() []string {
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	return slices.Sorted(slices.Values(l.added))
+func (h *recordingHandler) names() []string {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return slices.Sorted(slices.Values(h.added))
 }
 
 // addRecordingHandler adds an event handler for Secrets.
-func (y *cacheFixture) addRecordingHandler() (*recordingHandler, cache.Informer, toolscache.ResourceEventHandlerRegistration) {
-	y.t.Helper()
-	informer, err := y.GetInformer(y.t.Context(), &corev1.Secret{})
+func (f *cacheFixture) addRecordingHandler() (*recordingHandler, cache.Informer, toolscache.ResourceEventHandlerRegistration) {
+	f.t.Helper()
+	informer, err := f.GetInformer(f.t.Context(), &corev1.Secret{})
 	if err != nil {
-		y.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	made := &recordingHandler{}
 	registration, err := informer.AddEventHandler(made.handler())
 	if err != nil {
-		y.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	return made, informer, registration
 }
@@ -232,14 +232,14 @@ func TestCacheServesOnlySyncedNamespaces(t *testing.T) {
 	y.Expect(y.secretNames(client.InNamespace("whole-half"))).To(gomega.Equal([]string{"half/authority", "half/other"}))
 }
 
-func (y *cacheFixture) expectReadError(namespace, want string) {
-	y.t.Helper()
-	err := y.Cache.Get(y.t.Context(), client.ObjectKey{Namespace: namespace, Name: "authority"}, &corev1.Secret{})
+func (f *cacheFixture) expectReadError(namespace, want string) {
+	f.t.Helper()
+	err := f.Cache.Get(f.t.Context(), client.ObjectKey{Namespace: namespace, Name: "authority"}, &corev1.Secret{})
 	if err == nil || !strings.Contains(err.Error(), want) {
-		y.t.Errorf("reading namespace %s: got error %v, want %q", namespace, err, want)
+		f.t.Errorf("reading namespace %s: got error %v, want %q", namespace, err, want)
 	}
-	if got := y.secretNames(client.InNamespace(namespace)); len(got) != 1 || !strings.Contains(got[0], want) {
-		y.t.Errorf("listing namespace %s: got error %v, want %q", namespace, got, want)
+	if got := f.secretNames(client.InNamespace(namespace)); len(got) != 1 || !strings.Contains(got[0], want) {
+		f.t.Errorf("listing namespace %s: got error %v, want %q", namespace, got, want)
 	}
 }
 

@@ -63,18 +63,18 @@ func newGuardFixture(t *testing.T, objects ...client.Object) *guardFixture {
 
 // ensuredFinalizers runs the guard for the namespace and returns the RoleBinding's
 // finalizers.
-func (r *guardFixture) ensuredFinalizers() []string {
-	r.t.Helper()
-	if err := r.ensure(r.t.Context(), "clinic"); err != nil {
-		r.t.Fatal(err)
+func (f *guardFixture) ensuredFinalizers() []string {
+	f.t.Helper()
+	if err := f.ensure(f.t.Context(), "clinic"); err != nil {
+		f.t.Fatal(err)
 	}
-	return r.finalizers()
+	return f.finalizers()
 }
 
-func (r *guardFixture) finalizers() []string {
+func (f *guardFixture) finalizers() []string {
 	var list rbacv1.RoleBindingList
-	if err := r.client.List(r.t.Context(), &list); err != nil {
-		r.t.Fatal(err)
+	if err := f.client.List(f.t.Context(), &list); err != nil {
+		f.t.Fatal(err)
 	}
 	if len(list.Items) == 0 {
 		return []string{"gone"}

@@ -98,28 +98,28 @@ func newApplyFixture(t *testing.T, data map[string]string) *applyFixture {
 }
 
 // restart simulates a restart of the operator, which loses its memory.
-func (s *applyFixture) restart() { s.applier = &Applier{Client: s.fakeServer, FieldManager: "test"} }
+func (f *applyFixture) restart() { f.applier = &Applier{Client: f.fakeServer, FieldManager: "test"} }
 
 // reconcile returns the outcome of a reconcile and its number of requests.
-func (s *applyFixture) reconcile() (Outcome, int) {
-	s.t.Helper()
-	before, versions := s.requests, len(s.history)
-	live := s.cachedObject(s.t, s.cacheLag)
-	outcome, err := s.applier.Apply(s.t.Context(), s.desired, live)
+func (f *applyFixture) reconcile() (Outcome, int) {
+	f.t.Helper()
+	before, versions := f.requests, len(f.history)
+	live := f.cachedObject(f.t, f.cacheLag)
+	outcome, err := f.applier.Apply(f.t.Context(), f.desired, live)
 	if err != nil {
-		s.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	if changed := len(s.history) > versions; s.cacheLag == 0 && outcome.Changed != changed {
-		s.t.Errorf("got changed %v, want %v", outcome.Changed, changed)
+	if changed := len(f.history) > versions; f.cacheLag == 0 && outcome.Changed != changed {
+		f.t.Errorf("got changed %v, want %v", outcome.Changed, changed)
 	}
-	return outcome, s.requests - before
+	return outcome, f.requests - before
 }
 
 // expectApply reconciles, and checks the reason for the single write and the drifted
 // paths.
-func (s *applyFixture) expectApply(when, reason string, diverging ...string) {
-	s.t.Helper()
-	outcome, requests := s.reconcile()
+func (f *applyFixture) expectApply(when, reason string, diverging ...string) {
+	f.t.Helper()
+	outcome, requests := f.reconcile()
 	var got []string
 	if outcome.Drift != nil {
 		for _, each := range outcome.Drift.Fields {
@@ -127,18 +127,18 @@ func (s *applyFixture) expectApply(when, reason string, diverging ...string) {
 		}
 	}
 	if diff := cmp.Diff(diverging, got); diff != "" {
-		s.t.Errorf("%s: drift (-want +got):\n%s", when, diff)
+		f.t.Errorf("%s: drift (-want +got):\n%s", when, diff)
 	}
 	if outcome.Reason != reason || (requests > 0) != (reason != "") || requests > 1 {
-		s.t.Errorf("%s: got %d requests with reason %q, want reason %q", when, requests, outcome.Reason, reason)
+		f.t.Errorf("%s: got %d requests with reason %q, want reason %q", when, requests, outcome.Reason, reason)
 	}
 }
 
 // editLive simulates another client's change of the live object.
-func (s *applyFixture) editLive(key, value string) {
-	s.t.Helper()
-	if err := s.update(func(object *unstructured.Unstructured) { setData(object, key, value) }); err != nil {
-		s.t.Fatal(err)
+func (f *applyFixture) editLive(key, value string) {
+	f.t.Helper()
+	if err := f.update(func(object *unstructured.Unstructured) { setData(object, key, value) }); err != nil {
+		f.t.Fatal(err)
 	}
 }
 

@@ -66,55 +66,55 @@ type schemaGenerator struct {
 }
 
 // word generates a string that is not empty.
-func (a schemaGenerator) word() string { return rapid.StringMatching(`[a-f]{1,3}`).Draw(a.t, "word") }
+func (g schemaGenerator) word() string { return rapid.StringMatching(`[a-f]{1,3}`).Draw(g.t, "word") }
 
-func (a schemaGenerator) boolean(label string) bool { return rapid.Bool().Draw(a.t, label) }
+func (g schemaGenerator) boolean(label string) bool { return rapid.Bool().Draw(g.t, label) }
 
-func (a schemaGenerator) value(ref schema.TypeRef, depth int) any {
-	atom, _ := a.schema.Resolve(ref)
+func (g schemaGenerator) value(ref schema.TypeRef, depth int) any {
+	atom, _ := g.schema.Resolve(ref)
 	switch {
 	case isNamedType(ref, quantityType):
-		return strconv.Itoa(rapid.IntRange(1, 9).Draw(a.t, "quantity"))
-	case atom.Scalar != nil && (atom.Map == nil || a.boolean("scalar")):
-		return a.scalar(*atom.Scalar)
+		return strconv.Itoa(rapid.IntRange(1, 9).Draw(g.t, "quantity"))
+	case atom.Scalar != nil && (atom.Map == nil || g.boolean("scalar")):
+		return g.scalar(*atom.Scalar)
 	case atom.Map != nil:
-		return a.fields(ref, depth-1)
+		return g.fields(ref, depth-1)
 	}
-	return a.items(atom.List, depth-1)
+	return g.items(atom.List, depth-1)
 }
 
-func (a schemaGenerator) scalar(kind schema.Scalar) any {
+func (g schemaGenerator) scalar(kind schema.Scalar) any {
 	switch kind {
 	case schema.Numeric:
-		return rapid.Int64Range(0, 5).Draw(a.t, "number")
+		return rapid.Int64Range(0, 5).Draw(g.t, "number")
 	case schema.Boolean:
-		return a.boolean("boolean")
+		return g.boolean("boolean")
 	}
-	return a.word()
+	return g.word()
 }
 
 // fields generates a map. Deeper maps have fewer fields.
-func (a schemaGenerator) fields(ref schema.TypeRef, depth int) map[string]any {
-	fields := a.mapSchema(ref)
+func (g schemaGenerator) fields(ref schema.TypeRef, depth int) map[string]any {
+	fields := g.mapSchema(ref)
 	drawn := map[string]any{}
-	for range rapid.IntRange(0, max(0, min(4, depth))).Draw(a.t, "fields") {
-		name := a.fieldName(fields)
-		drawn[name] = a.value(fieldType(fields, name), depth)
+	for range rapid.IntRange(0, max(0, min(4, depth))).Draw(g.t, "fields") {
+		name := g.fieldName(fields)
+		drawn[name] = g.value(fieldType(fields, name), depth)
 	}
 	return drawn
 }
 
-func (a schemaGenerator) fieldName(fields *schema.Map) string {
+func (g schemaGenerator) fieldName(fields *schema.Map) string {
 	if len(fields.Fields) == 0 {
-		return a.word()
+		return g.word()
 	}
-	return rapid.SampledFrom(fields.Fields).Draw(a.t, "field").Name
+	return rapid.SampledFrom(fields.Fields).Draw(g.t, "field").Name
 }
 
-func (a schemaGenerator) items(list *schema.List, depth int) []any {
+func (g schemaGenerator) items(list *schema.List, depth int) []any {
 	drawn := []any{}
-	for range rapid.IntRange(0, max(0, min(3, depth))).Draw(a.t, "items") {
-		if item := a.item(list, depth); !isAssociative(list) || len(a.matchingItems(list, item, drawn)) == 0 {
+	for range rapid.IntRange(0, max(0, min(3, depth))).Draw(g.t, "items") {
+		if item := g.item(list, depth); !isAssociative(list) || len(g.matchingItems(list, item, drawn)) == 0 {
 			drawn = append(drawn, item)
 		}
 	}
@@ -122,16 +122,16 @@ func (a schemaGenerator) items(list *schema.List, depth int) []any {
 }
 
 // item generates a list item with its key fields, except keys that have a default.
-func (a schemaGenerator) item(list *schema.List, depth int) any {
-	item := a.value(list.ElementType, depth)
+func (g schemaGenerator) item(list *schema.List, depth int) any {
+	item := g.value(list.ElementType, depth)
 	fields, ok := item.(map[string]any)
 	if !ok || len(list.Keys) == 0 {
 		return item
 	}
 	for _, name := range list.Keys {
-		field, _ := a.mapSchema(list.ElementType).FindField(name)
-		if _, has := fields[name]; !has && (field.Default == nil || a.boolean("key")) {
-			fields[name] = a.value(field.Type, 0)
+		field, _ := g.mapSchema(list.ElementType).FindField(name)
+		if _, has := fields[name]; !has && (field.Default == nil || g.boolean("key")) {
+			fields[name] = g.value(field.Type, 0)
 		}
 	}
 	return fields
@@ -140,54 +140,54 @@ func (a schemaGenerator) item(list *schema.List, depth int) any {
 // withAdditions returns a sent value as it may look when live: with defaults, with
 // fields and items of other owners, without zero values, with quantities in another
 // notation. Atomic values only get defaults.
-func (a schemaGenerator) withAdditions(ref schema.TypeRef, sent any, whole bool) any {
+func (g schemaGenerator) withAdditions(ref schema.TypeRef, sent any, whole bool) any {
 	switch sent := sent.(type) {
 	case map[string]any:
-		fields := a.mapSchema(ref)
-		return a.withAddedFields(fields, sent, whole || fields.ElementRelationship == schema.Atomic)
+		fields := g.mapSchema(ref)
+		return g.withAddedFields(fields, sent, whole || fields.ElementRelationship == schema.Atomic)
 	case []any:
-		list := a.listSchema(ref)
-		return a.withAddedItems(list, sent, whole || !isAssociative(list))
+		list := g.listSchema(ref)
+		return g.withAddedItems(list, sent, whole || !isAssociative(list))
 	case string:
-		if isNamedType(ref, quantityType) && a.boolean("rewrite") {
+		if isNamedType(ref, quantityType) && g.boolean("rewrite") {
 			return sent + "000m"
 		}
 	}
 	return sent
 }
 
-func (a schemaGenerator) withAddedFields(fields *schema.Map, sent map[string]any, whole bool) map[string]any {
+func (g schemaGenerator) withAddedFields(fields *schema.Map, sent map[string]any, whole bool) map[string]any {
 	live := map[string]any{}
 	for name, value := range sent {
 		zero := value == false || value == int64(0)
-		if zero && !isDictionary(fields) && a.boolean("omit") {
+		if zero && !isDictionary(fields) && g.boolean("omit") {
 			continue
 		}
-		live[name] = a.withAdditions(fieldType(fields, name), value, whole)
+		live[name] = g.withAdditions(fieldType(fields, name), value, whole)
 	}
-	if name := a.fieldName(fields); a.boolean("add") && (!whole || !isDictionary(fields)) {
+	if name := g.fieldName(fields); g.boolean("add") && (!whole || !isDictionary(fields)) {
 		if _, has := sent[name]; !has {
-			live[name] = a.value(fieldType(fields, name), 1)
+			live[name] = g.value(fieldType(fields, name), 1)
 		}
 	}
 	return live
 }
 
-func (a schemaGenerator) withAddedItems(list *schema.List, sent []any, whole bool) []any {
+func (g schemaGenerator) withAddedItems(list *schema.List, sent []any, whole bool) []any {
 	live := []any{}
 	for _, item := range sent {
-		more := a.withAdditions(list.ElementType, item, whole)
+		more := g.withAdditions(list.ElementType, item, whole)
 		if fields, ok := more.(map[string]any); ok && isAssociative(list) {
 			// The API server sets default keys and preserves keys.
 			for _, name := range list.Keys {
-				fields[name] = a.keyValue(list, name, item.(map[string]any))
+				fields[name] = g.keyValue(list, name, item.(map[string]any))
 			}
 		}
 		live = append(live, more)
 	}
-	if !whole && a.boolean("add an item") {
-		if item := a.item(list, 1); len(a.matchingItems(list, item, sent)) == 0 {
-			live = slices.Insert(live, rapid.IntRange(0, len(live)).Draw(a.t, "at"), item)
+	if !whole && g.boolean("add an item") {
+		if item := g.item(list, 1); len(g.matchingItems(list, item, sent)) == 0 {
+			live = slices.Insert(live, rapid.IntRange(0, len(live)).Draw(g.t, "at"), item)
 		}
 	}
 	return live
@@ -195,23 +195,23 @@ func (a schemaGenerator) withAddedItems(list *schema.List, sent []any, whole boo
 
 // mutate changes one sent field in the live value. It returns false if no sent field can
 // be changed.
-func (a schemaGenerator) mutate(ref schema.TypeRef, sent, live any) (any, bool) {
+func (g schemaGenerator) mutate(ref schema.TypeRef, sent, live any) (any, bool) {
 	switch sent := sent.(type) {
 	case map[string]any:
-		return a.mutateFields(a.mapSchema(ref), sent, live.(map[string]any))
+		return g.mutateFields(g.mapSchema(ref), sent, live.(map[string]any))
 	case []any:
-		return a.mutateItems(a.listSchema(ref), sent, live.([]any))
+		return g.mutateItems(g.listSchema(ref), sent, live.([]any))
 	}
 	return fmt.Sprintf("changed %v", sent), true
 }
 
-func (a schemaGenerator) mutateFields(fields *schema.Map, sent, live map[string]any) (any, bool) {
+func (g schemaGenerator) mutateFields(fields *schema.Map, sent, live map[string]any) (any, bool) {
 	changed := maps.Clone(live)
 	for _, name := range slices.Sorted(maps.Keys(sent)) {
 		if _, has := live[name]; !has {
 			continue
 		}
-		if value, ok := a.mutate(fieldType(fields, name), sent[name], live[name]); ok && a.boolean("change "+name) {
+		if value, ok := g.mutate(fieldType(fields, name), sent[name], live[name]); ok && g.boolean("change "+name) {
 			changed[name] = value
 			return changed, true
 		}
@@ -219,13 +219,13 @@ func (a schemaGenerator) mutateFields(fields *schema.Map, sent, live map[string]
 	return nil, false
 }
 
-func (a schemaGenerator) mutateItems(list *schema.List, sent, live []any) (any, bool) {
+func (g schemaGenerator) mutateItems(list *schema.List, sent, live []any) (any, bool) {
 	if len(sent) == 0 {
 		return nil, false
 	}
-	at := rapid.IntRange(0, len(sent)-1).Draw(a.t, "item")
+	at := rapid.IntRange(0, len(sent)-1).Draw(g.t, "item")
 	if isAssociative(list) {
-		gone := slices.DeleteFunc(slices.Clone(live), func(item any) bool { return a.isSameItem(list, sent[at], item) })
+		gone := slices.DeleteFunc(slices.Clone(live), func(item any) bool { return g.isSameItem(list, sent[at], item) })
 		return gone, true
 	}
 	return slices.Delete(slices.Clone(live), at, at+1), true

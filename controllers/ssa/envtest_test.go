@@ -118,7 +118,7 @@ func (c *testCluster) countWrites(next http.RoundTripper) http.RoundTripper {
 
 type roundTripper func(*http.Request) (*http.Response, error)
 
-func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+func (rt roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return rt(request) }
 
 // createObject creates an object as another client.
 func (c *testCluster) createObject(object client.Object) {

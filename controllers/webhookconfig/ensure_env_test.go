@@ -236,27 +236,27 @@ func TestPrinterColumns(t *testing.T) {
 
 // table returns the column names, including the columns of -o wide, and the first row of
 // kubectl get.
-func (p *testOperator) table(resource string) (columns []string, row []any) {
-	p.t.Helper()
-	shared := controlplanetest.Get(p.t)
+func (o *testOperator) table(resource string) (columns []string, row []any) {
+	o.t.Helper()
+	shared := controlplanetest.Get(o.t)
 	admin := shared.AdminConfig()
 	caller, err := rest.HTTPClientFor(admin)
 	if err != nil {
-		p.t.Fatal(err)
+		o.t.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, strings.TrimSuffix(admin.Host, "/")+"/apis/anamnesis.dev/v1alpha1/namespaces/"+p.namespace+"/"+resource, http.NoBody)
+	request, err := http.NewRequestWithContext(o.t.Context(), http.MethodGet, strings.TrimSuffix(admin.Host, "/")+"/apis/anamnesis.dev/v1alpha1/namespaces/"+o.namespace+"/"+resource, http.NoBody)
 	if err != nil {
-		p.t.Fatal(err)
+		o.t.Fatal(err)
 	}
 	request.Header.Set("Accept", "application/json;as=Table;g=meta.k8s.io;v=v1")
 	response, err := caller.Do(request)
 	if err != nil {
-		p.t.Fatal(err)
+		o.t.Fatal(err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	var table metav1.Table
 	if err := json.NewDecoder(response.Body).Decode(&table); err != nil {
-		p.t.Fatal(err)
+		o.t.Fatal(err)
 	}
 	for _, column := range table.ColumnDefinitions {
 		columns = append(columns, column.Name)

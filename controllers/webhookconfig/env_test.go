@@ -105,106 +105,106 @@ func testScheme(t *testing.T) *runtime.Scheme {
 }
 
 // start runs an operator, and stops the running one first.
-func (p *testOperator) start(cluster *rest.Config) {
-	p.t.Helper()
-	if p.stop != nil {
-		p.stop()
+func (o *testOperator) start(cluster *rest.Config) {
+	o.t.Helper()
+	if o.stop != nil {
+		o.stop()
 	}
 	cluster.QPS = -1
-	cluster.Wrap(p.interceptWrites)
-	options := instance.Options{Namespace: p.namespace, Namespaces: []string{p.namespace}, Selector: p.selector, MaxConcurrentReconciles: 4}
+	cluster.Wrap(o.interceptWrites)
+	options := instance.Options{Namespace: o.namespace, Namespaces: []string{o.namespace}, Selector: o.selector, MaxConcurrentReconciles: 4}
 	caches := instance.CacheOptions(options)
 	AddToCache(&caches, options)
 	skip := true
 	manager, err := ctrl.NewManager(cluster, ctrl.Options{
-		Scheme: testScheme(p.t), Cache: caches,
+		Scheme: testScheme(o.t), Cache: caches,
 		Metrics:    metricsserver.Options{BindAddress: "0"},
 		Controller: config.Controller{SkipNameValidation: &skip},
 	})
 	if err != nil {
-		p.t.Fatal(err)
+		o.t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	if options.ReferencedCache, err = instance.NewReferencedCache(ctx, manager, options); err != nil {
-		p.t.Fatal(err)
+		o.t.Fatal(err)
 	}
-	p.registry = prometheus.NewRegistry()
-	reconciler, err := newReconciler(manager, p.registry)
+	o.registry = prometheus.NewRegistry()
+	reconciler, err := newReconciler(manager, o.registry)
 	if err != nil {
-		p.t.Fatal(err)
+		o.t.Fatal(err)
 	}
-	reconciler.connections.dial = p.dialer.dial
-	reconciler.resync = p.resync
-	reconciler.now = func() time.Time { return time.Now().Add(time.Duration(p.clockOffset.Load())) }
+	reconciler.connections.dial = o.dialer.dial
+	reconciler.resync = o.resync
+	reconciler.now = func() time.Time { return time.Now().Add(time.Duration(o.clockOffset.Load())) }
 	if err := reconciler.register(ctx, manager, options); err != nil {
-		p.t.Fatal(err)
+		o.t.Fatal(err)
 	}
 	done := make(chan error, 1)
 	go func() { done <- manager.Start(ctx) }()
-	p.stop = sync.OnceFunc(func() {
+	o.stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-done; err != nil {
-			p.t.Errorf("operator failed: %v", err)
+			o.t.Errorf("operator failed: %v", err)
 		}
 	})
-	p.t.Cleanup(p.stop)
+	o.t.Cleanup(o.stop)
 }
 
 // restart replaces the operator with a new one.
-func (p *testOperator) restart() {
-	p.t.Helper()
-	shared := controlplanetest.Get(p.t)
-	p.start(shared.AdminConfig())
+func (o *testOperator) restart() {
+	o.t.Helper()
+	shared := controlplanetest.Get(o.t)
+	o.start(shared.AdminConfig())
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
 
-func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+func (rt roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return rt(request) }
 
 // interceptWrites counts writes in the transport, so that every write is counted.
-func (p *testOperator) interceptWrites(next http.RoundTripper) http.RoundTripper {
+func (o *testOperator) interceptWrites(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		if request.Method == http.MethodGet || strings.HasSuffix(request.URL.Path, "/events") {
 			return next.RoundTrip(request)
 		}
-		p.mutex.Lock()
-		defer p.mutex.Unlock()
-		if p.rejectWrite != nil {
-			if err := p.rejectWrite(request); err != nil {
+		o.mutex.Lock()
+		defer o.mutex.Unlock()
+		if o.rejectWrite != nil {
+			if err := o.rejectWrite(request); err != nil {
 				return nil, err
 			}
 		}
-		p.writes = append(p.writes, request.Method+" "+request.URL.Path)
+		o.writes = append(o.writes, request.Method+" "+request.URL.Path)
 		return next.RoundTrip(request)
 	})
 }
 
-func (p *testOperator) recordedWrites() []string {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	return append([]string{}, p.writes...)
+func (o *testOperator) recordedWrites() []string {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return append([]string{}, o.writes...)
 }
 
 // setRejectWrite makes writes fail for which refuse returns an error. Nil rejects none.
-func (p *testOperator) setRejectWrite(refuse func(*http.Request) error) {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	p.rejectWrite = refuse
+func (o *testOperator) setRejectWrite(refuse func(*http.Request) error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	o.rejectWrite = refuse
 }
 
-func (p *testOperator) create(object client.Object) {
-	p.t.Helper()
-	if err := p.Create(p.t.Context(), object); err != nil {
-		p.t.Fatalf("creating %T: %v", object, err)
+func (o *testOperator) create(object client.Object) {
+	o.t.Helper()
+	if err := o.Create(o.t.Context(), object); err != nil {
+		o.t.Fatalf("creating %T: %v", object, err)
 	}
 }
 
 // get reads an object and reports whether it exists.
-func (p *testOperator) get(name string, object client.Object) bool {
-	p.t.Helper()
-	err := p.Get(p.t.Context(), client.ObjectKey{Namespace: p.namespace, Name: name}, object)
+func (o *testOperator) get(name string, object client.Object) bool {
+	o.t.Helper()
+	err := o.Get(o.t.Context(), client.ObjectKey{Namespace: o.namespace, Name: name}, object)
 	if client.IgnoreNotFound(err) != nil {
-		p.t.Fatalf("reading %T %s: %v", object, name, err)
+		o.t.Fatalf("reading %T %s: %v", object, name, err)
 	}
 	return err == nil
 }
@@ -227,87 +227,87 @@ func edit[T client.Object](p *testOperator, name string, object T, change func(T
 	}
 }
 
-func (p *testOperator) objectMeta(name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Name: name, Namespace: p.namespace}
+func (o *testOperator) objectMeta(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Namespace: o.namespace}
 }
 
 // createInstance creates a serving Instance, as the operator would have created it, and
 // its server.
-func (p *testOperator) createInstance(name string) *fakeInstanceAPI {
-	p.t.Helper()
+func (o *testOperator) createInstance(name string) *fakeInstanceAPI {
+	o.t.Helper()
 	object := &v1alpha1.Instance{
-		ObjectMeta: p.objectMeta(name),
+		ObjectMeta: o.objectMeta(name),
 		Spec:       v1alpha1.InstanceSpec{Models: []v1alpha1.Model{{ID: "service-en"}}, Storage: v1alpha1.Storage{Embedded: &v1alpha1.EmbeddedStorage{}}},
 	}
-	p.create(object)
-	authority, pair := p.newCertificate(name)
-	api := newFakeInstanceAPI(p.t, name, pair)
-	service := &corev1.Service{ObjectMeta: p.objectMeta(name), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: resources.ServicePort}}}}
+	o.create(object)
+	authority, pair := o.newCertificate(name)
+	api := newFakeInstanceAPI(o.t, name, pair)
+	service := &corev1.Service{ObjectMeta: o.objectMeta(name), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: resources.ServicePort}}}}
 	service.Labels = resources.Labels(object)
-	p.create(service)
-	p.dialer.route(net.JoinHostPort(service.Spec.ClusterIP, fmt.Sprint(resources.ServicePort)), api)
-	p.createSecret(object, resources.TLSSecretName(object), map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": authority})
-	p.createSecret(object, resources.CredentialsSecretName(object), map[string][]byte{"operator.json": fmt.Appendf(nil, `{"id":"operator","key":%q,"scopes":["config:read","config:write"]}`, api.key)})
-	p.setInstanceStatus(name, metav1.ConditionTrue)
+	o.create(service)
+	o.dialer.route(net.JoinHostPort(service.Spec.ClusterIP, fmt.Sprint(resources.ServicePort)), api)
+	o.createSecret(object, resources.TLSSecretName(object), map[string][]byte{"tls.crt": pair.Certificate, "tls.key": pair.Key, "ca.crt": authority})
+	o.createSecret(object, resources.CredentialsSecretName(object), map[string][]byte{"operator.json": fmt.Appendf(nil, `{"id":"operator","key":%q,"scopes":["config:read","config:write"]}`, api.key)})
+	o.setInstanceStatus(name, metav1.ConditionTrue)
 	return api
 }
 
 // newCertificate returns a certificate for an Instance's Service, and its CA.
-func (p *testOperator) newCertificate(instance string) (authority []byte, pair pki.KeyPair) {
-	p.t.Helper()
+func (o *testOperator) newCertificate(instance string) (authority []byte, pair pki.KeyPair) {
+	o.t.Helper()
 	own, err := pki.NewAuthority(time.Now(), "svc")
 	if err != nil {
-		p.t.Fatal(err)
+		o.t.Fatal(err)
 	}
 	issuer, err := pki.ParseAuthority(own)
 	if err == nil {
-		pair, err = issuer.Issue([]string{instance + "." + p.namespace + ".svc"}, time.Now())
+		pair, err = issuer.Issue([]string{instance + "." + o.namespace + ".svc"}, time.Now())
 	}
 	if err != nil {
-		p.t.Fatal(err)
+		o.t.Fatal(err)
 	}
 	return own.Certificate, pair
 }
 
 // createSecret creates a Secret as the operator does for an Instance.
-func (p *testOperator) createSecret(owner *v1alpha1.Instance, name string, data map[string][]byte) {
-	p.t.Helper()
-	secret := &corev1.Secret{ObjectMeta: p.objectMeta(name), Data: data}
+func (o *testOperator) createSecret(owner *v1alpha1.Instance, name string, data map[string][]byte) {
+	o.t.Helper()
+	secret := &corev1.Secret{ObjectMeta: o.objectMeta(name), Data: data}
 	secret.Labels = resources.Labels(owner)
-	p.create(secret)
+	o.create(secret)
 }
 
 // setInstanceStatus sets an Instance's server and its availability in the status.
-func (p *testOperator) setInstanceStatus(name string, available metav1.ConditionStatus) {
-	p.t.Helper()
+func (o *testOperator) setInstanceStatus(name string, available metav1.ConditionStatus) {
+	o.t.Helper()
 	object := &v1alpha1.Instance{}
 	for {
-		p.get(name, object)
+		o.get(name, object)
 		object.Status.Server = v1alpha1.ServerBuild{Image: "server:1", Revision: resources.Revision}
 		object.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionAvailable, Status: available, Reason: "Test", LastTransitionTime: metav1.Now()}}
-		err := p.Status().Update(p.t.Context(), object)
+		err := o.Status().Update(o.t.Context(), object)
 		if err == nil {
 			return
 		}
 		if !apierrors.IsConflict(err) {
-			p.t.Fatal(err)
+			o.t.Fatal(err)
 		}
 	}
 }
 
 // createTokenSecret creates a Secret with a token, labeled to be watched.
-func (p *testOperator) createTokenSecret(name, createTokenSecret string) {
-	p.t.Helper()
-	secret := &corev1.Secret{ObjectMeta: p.objectMeta(name), Data: map[string][]byte{"token": []byte(createTokenSecret)}}
+func (o *testOperator) createTokenSecret(name, createTokenSecret string) {
+	o.t.Helper()
+	secret := &corev1.Secret{ObjectMeta: o.objectMeta(name), Data: map[string][]byte{"token": []byte(createTokenSecret)}}
 	secret.Labels = map[string]string{v1alpha1.WatchLabel: "true"}
-	p.create(secret)
+	o.create(secret)
 }
 
 // createWebhookConfig creates a WebhookConfig for Instance acme, with the token in the
 // Secret portal-token.
-func (p *testOperator) createWebhookConfig(name, url string, changes ...func(*v1alpha1.WebhookConfig)) *v1alpha1.WebhookConfig {
-	p.t.Helper()
-	created := &v1alpha1.WebhookConfig{ObjectMeta: p.objectMeta(name), Spec: v1alpha1.WebhookConfigSpec{
+func (o *testOperator) createWebhookConfig(name, url string, changes ...func(*v1alpha1.WebhookConfig)) *v1alpha1.WebhookConfig {
+	o.t.Helper()
+	created := &v1alpha1.WebhookConfig{ObjectMeta: o.objectMeta(name), Spec: v1alpha1.WebhookConfigSpec{
 		InstanceRef:                 v1alpha1.InstanceReference{Name: "acme"},
 		URL:                         v1alpha1.ReceiverURL(url),
 		AuthorizationTokenSecretRef: v1alpha1.TokenSecretReference{Name: "portal-token"},
@@ -315,26 +315,26 @@ func (p *testOperator) createWebhookConfig(name, url string, changes ...func(*v1
 	for _, change := range changes {
 		change(created)
 	}
-	p.create(created)
+	o.create(created)
 	return created
 }
 
 // getWebhookConfig returns an existing WebhookConfig.
-func (p *testOperator) getWebhookConfig(name string) *v1alpha1.WebhookConfig {
-	p.t.Helper()
+func (o *testOperator) getWebhookConfig(name string) *v1alpha1.WebhookConfig {
+	o.t.Helper()
 	found := &v1alpha1.WebhookConfig{}
-	if !p.get(name, found) {
-		p.t.Fatalf("WebhookConfig %s not found", name)
+	if !o.get(name, found) {
+		o.t.Fatalf("WebhookConfig %s not found", name)
 	}
 	return found
 }
 
 // conditions returns the conditions of a WebhookConfig that refer to its current
 // generation.
-func (p *testOperator) conditions(name string) []string {
-	p.t.Helper()
+func (o *testOperator) conditions(name string) []string {
+	o.t.Helper()
 	found := &v1alpha1.WebhookConfig{}
-	if !p.get(name, found) {
+	if !o.get(name, found) {
 		return []string{"gone"}
 	}
 	if found.Status.ObservedGeneration != found.Generation {
@@ -348,11 +348,11 @@ func (p *testOperator) conditions(name string) []string {
 }
 
 // expectConditions waits until a WebhookConfig has exactly the given conditions.
-func (p *testOperator) expectConditions(name string, conditions ...string) {
-	p.t.Helper()
-	p.Eventually(func() []string { return p.conditions(name) }).Should(gomega.ConsistOf(conditions), func() string { return p.readyMessage(name) })
+func (o *testOperator) expectConditions(name string, conditions ...string) {
+	o.t.Helper()
+	o.Eventually(func() []string { return o.conditions(name) }).Should(gomega.ConsistOf(conditions), func() string { return o.readyMessage(name) })
 	if want, isDefined := expectedKstatus(conditions); isDefined {
-		p.Eventually(func() kstatus.Status { return p.kstatus(name) }).Should(gomega.Equal(want))
+		o.Eventually(func() kstatus.Status { return o.kstatus(name) }).Should(gomega.Equal(want))
 	}
 }
 
@@ -376,14 +376,14 @@ func expectedKstatus(conditions []string) (want kstatus.Status, isDefined bool) 
 
 // kstatus computes the status of a WebhookConfig with the kstatus library. It maps
 // Terminating to InProgress, to match the operator's own conditions.
-func (p *testOperator) kstatus(name string) kstatus.Status {
-	p.t.Helper()
+func (o *testOperator) kstatus(name string) kstatus.Status {
+	o.t.Helper()
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(v1alpha1.GroupVersion.WithKind(kindWebhookConfig))
-	p.get(name, object)
+	o.get(name, object)
 	result, err := kstatus.Compute(object)
 	if err != nil {
-		p.t.Fatal(err)
+		o.t.Fatal(err)
 	}
 	if result.Status == kstatus.TerminatingStatus {
 		return kstatus.InProgressStatus
@@ -391,9 +391,9 @@ func (p *testOperator) kstatus(name string) kstatus.Status {
 	return result.Status
 }
 
-func (p *testOperator) readyMessage(name string) string {
+func (o *testOperator) readyMessage(name string) string {
 	found := &v1alpha1.WebhookConfig{}
-	p.get(name, found)
+	o.get(name, found)
 	for _, condition := range found.Status.Conditions {
 		if condition.Type == v1alpha1.ConditionReady {
 			return condition.Message
@@ -404,18 +404,18 @@ func (p *testOperator) readyMessage(name string) string {
 
 // signingSecret returns the receiver's signing secret, or an empty string if it has
 // none.
-func (p *testOperator) signingSecret(name string) string {
-	p.t.Helper()
+func (o *testOperator) signingSecret(name string) string {
+	o.t.Helper()
 	secret := &corev1.Secret{}
-	p.get(name+"-signing", secret)
+	o.get(name+"-signing", secret)
 	return string(secret.Data[SigningSecretKey])
 }
 
 // signingSecretMatches reports whether the receiver's signing secret is the one that the
 // server signs with.
-func (p *testOperator) signingSecretMatches(name string, api *fakeInstanceAPI) func() bool {
+func (o *testOperator) signingSecretMatches(name string, api *fakeInstanceAPI) func() bool {
 	return func() bool {
-		given, signs := p.signingSecret(name), ""
+		given, signs := o.signingSecret(name), ""
 		api.withLock(func(a *fakeInstanceAPI) {
 			if len(a.configs) == 1 {
 				signs = a.configs[0].secret
@@ -426,11 +426,11 @@ func (p *testOperator) signingSecretMatches(name string, api *fakeInstanceAPI) f
 }
 
 // eventReasons returns the reasons of the events about a WebhookConfig.
-func (p *testOperator) eventReasons(name string) []string {
-	p.t.Helper()
+func (o *testOperator) eventReasons(name string) []string {
+	o.t.Helper()
 	var list corev1.EventList
-	if err := p.List(p.t.Context(), &list, client.InNamespace(p.namespace)); err != nil {
-		p.t.Fatal(err)
+	if err := o.List(o.t.Context(), &list, client.InNamespace(o.namespace)); err != nil {
+		o.t.Fatal(err)
 	}
 	var reasons []string
 	for _, event := range list.Items {
@@ -442,10 +442,10 @@ func (p *testOperator) eventReasons(name string) []string {
 }
 
 // reconcileCount returns the number of reconciles, whatever their outcome.
-func (p *testOperator) reconcileCount() float64 {
-	families, err := p.registry.Gather()
+func (o *testOperator) reconcileCount() float64 {
+	families, err := o.registry.Gather()
 	if err != nil {
-		p.t.Fatal(err)
+		o.t.Fatal(err)
 	}
 	total := 0.0
 	for _, family := range families {
@@ -460,28 +460,28 @@ func (p *testOperator) reconcileCount() float64 {
 
 // triggerReconcile makes the operator reconcile a WebhookConfig immediately instead of
 // after its backoff, which is a minute after several errors.
-func (p *testOperator) triggerReconcile(name string) {
-	p.t.Helper()
-	edit(p, name, &v1alpha1.WebhookConfig{}, func(config *v1alpha1.WebhookConfig) {
+func (o *testOperator) triggerReconcile(name string) {
+	o.t.Helper()
+	edit(o, name, &v1alpha1.WebhookConfig{}, func(config *v1alpha1.WebhookConfig) {
 		metav1.SetMetaDataAnnotation(&config.ObjectMeta, "example.com/called", time.Now().Format(time.RFC3339Nano))
 	})
 }
 
 // expectIdle waits until the operator has reconciled several times without any write.
-func (p *testOperator) expectIdle(apis ...*fakeInstanceAPI) {
-	p.t.Helper()
-	p.Eventually(func() bool {
-		was, before := p.allWrites(apis), p.reconcileCount()
+func (o *testOperator) expectIdle(apis ...*fakeInstanceAPI) {
+	o.t.Helper()
+	o.Eventually(func() bool {
+		was, before := o.allWrites(apis), o.reconcileCount()
 		deadline := time.Now().Add(eventuallyTimeout)
-		for p.reconcileCount() < before+4 && time.Now().Before(deadline) {
+		for o.reconcileCount() < before+4 && time.Now().Before(deadline) {
 			time.Sleep(20 * time.Millisecond)
 		}
-		return p.allWrites(apis) == was
-	}).Should(gomega.BeTrue(), func() string { return p.allWrites(apis) })
+		return o.allWrites(apis) == was
+	}).Should(gomega.BeTrue(), func() string { return o.allWrites(apis) })
 }
 
-func (p *testOperator) allWrites(apis []*fakeInstanceAPI) string {
-	all := p.recordedWrites()
+func (o *testOperator) allWrites(apis []*fakeInstanceAPI) string {
+	all := o.recordedWrites()
 	for _, api := range apis {
 		all = append(all, api.recordedWrites()...)
 	}

@@ -180,22 +180,22 @@ func (a *fakeInstanceAPI) change(t http.ResponseWriter, r *http.Request) {
 }
 
 // apply updates the fields that are set. A new URL enables a disabled configuration.
-func (c *fakeWebhook) apply(body webhookRequest) {
+func (w *fakeWebhook) apply(body webhookRequest) {
 	if body.URL != nil {
-		if *body.URL != c.URL {
-			c.Status = "active"
+		if *body.URL != w.URL {
+			w.Status = "active"
 		}
-		c.URL = *body.URL
+		w.URL = *body.URL
 	}
 	if body.Token != nil {
-		c.token = *body.Token
+		w.token = *body.Token
 	}
 	if body.Events != nil {
-		c.Events = *body.Events
+		w.Events = *body.Events
 	}
 	if body.Reference != nil {
-		c.Reference = nil
-		_ = json.Unmarshal(body.Reference, &c.Reference) // null deletes it
+		w.Reference = nil
+		_ = json.Unmarshal(body.Reference, &w.Reference) // null deletes it
 	}
 }
 
@@ -244,8 +244,8 @@ func (a *fakeInstanceAPI) find(t http.ResponseWriter, r *http.Request) *fakeWebh
 }
 
 // jsonWith returns the configuration as the API shows it, with additional fields.
-func (c *fakeWebhook) jsonWith(further map[string]any) map[string]any {
-	shown := map[string]any{"id": c.ID, "url": c.URL, "subscribed_events": c.Events, "status": c.Status, "reference": c.Reference}
+func (w *fakeWebhook) jsonWith(further map[string]any) map[string]any {
+	shown := map[string]any{"id": w.ID, "url": w.URL, "subscribed_events": w.Events, "status": w.Status, "reference": w.Reference}
 	for name, value := range further {
 		shown[name] = value
 	}
@@ -337,28 +337,28 @@ type fakeDialer struct {
 	calls int
 }
 
-func (s *fakeDialer) dial(ctx context.Context, network, hostPort string) (net.Conn, error) {
-	s.mutex.Lock()
-	s.calls++
-	api := s.apis[hostPort]
-	s.mutex.Unlock()
+func (d *fakeDialer) dial(ctx context.Context, network, hostPort string) (net.Conn, error) {
+	d.mutex.Lock()
+	d.calls++
+	api := d.apis[hostPort]
+	d.mutex.Unlock()
 	if api == nil {
 		return nil, &net.OpError{Op: "dial", Net: network, Err: errors.New("connection refused")}
 	}
 	return (&net.Dialer{}).DialContext(ctx, network, api.server.Listener.Addr().String())
 }
 
-func (s *fakeDialer) route(hostPort string, api *fakeInstanceAPI) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.apis == nil {
-		s.apis = map[string]*fakeInstanceAPI{}
+func (d *fakeDialer) route(hostPort string, api *fakeInstanceAPI) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	if d.apis == nil {
+		d.apis = map[string]*fakeInstanceAPI{}
 	}
-	s.apis[hostPort] = api
+	d.apis[hostPort] = api
 }
 
-func (s *fakeDialer) callCount() int {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	return s.calls
+func (d *fakeDialer) callCount() int {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	return d.calls
 }

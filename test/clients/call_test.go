@@ -69,28 +69,28 @@ func send(t *testing.T, header http.Header, method, path, body string) clientRes
 type value = any
 
 // decode decodes the body as a dynamically typed client does.
-func (a clientResponse) decode(t *testing.T) value {
+func (r clientResponse) decode(t *testing.T) value {
 	t.Helper()
 	var v value
-	if err := json.Unmarshal(a.body, &v); err != nil {
-		t.Fatalf("got status %d and invalid JSON: %s", a.status, a.body)
+	if err := json.Unmarshal(r.body, &v); err != nil {
+		t.Fatalf("got status %d and invalid JSON: %s", r.status, r.body)
 	}
 	return v
 }
 
 // decodeInto decodes the first JSON value of the body, as a streaming decoder does.
-func (a clientResponse) decodeInto(t *testing.T, target any) {
+func (r clientResponse) decodeInto(t *testing.T, target any) {
 	t.Helper()
-	if err := json.NewDecoder(bytes.NewReader(a.body)).Decode(target); err != nil {
-		t.Fatalf("decoding %s: %v", a.body, err)
+	if err := json.NewDecoder(bytes.NewReader(r.body)).Decode(target); err != nil {
+		t.Fatalf("decoding %s: %v", r.body, err)
 	}
 }
 
 // requireStatus stops the test unless the response has the given status.
-func (a clientResponse) requireStatus(t *testing.T, status int) {
+func (r clientResponse) requireStatus(t *testing.T, status int) {
 	t.Helper()
-	if a.status != status {
-		t.Fatalf("got status %d, want %d: %s", a.status, status, a.body)
+	if r.status != status {
+		t.Fatalf("got status %d, want %d: %s", r.status, status, r.body)
 	}
 }
 

@@ -26,15 +26,15 @@ type caller struct {
 }
 
 // newCaller returns a caller for the Instance that is relayed at address.
-func (n tenant) newCaller(address string) caller {
-	n.t.Helper()
+func (tn tenant) newCaller(address string) caller {
+	tn.t.Helper()
 	authorities := x509.NewCertPool()
-	if !authorities.AppendCertsFromPEM([]byte(n.secret(n.key.Name+"-app-default", "ca.crt"))) {
-		n.t.Fatalf("application Secret of %s has no CA certificate in ca.crt", n.key)
+	if !authorities.AppendCertsFromPEM([]byte(tn.secret(tn.key.Name+"-app-default", "ca.crt"))) {
+		tn.t.Fatalf("application Secret of %s has no CA certificate in ca.crt", tn.key)
 	}
-	transport := newTransport(address, &tls.Config{RootCAs: authorities, ServerName: n.host(), MinVersion: tls.VersionTLS12}, "http/1.1")
+	transport := newTransport(address, &tls.Config{RootCAs: authorities, ServerName: tn.host(), MinVersion: tls.VersionTLS12}, "http/1.1")
 	transport.DisableKeepAlives, transport.MaxConnsPerHost = true, 0
-	return caller{&http.Client{Transport: transport, Timeout: 20 * time.Second}, n.host(), n.key.Name}
+	return caller{&http.Client{Transport: transport, Timeout: 20 * time.Second}, tn.host(), tn.key.Name}
 }
 
 // send sends a request and returns the response body. A status of 400 or above is an

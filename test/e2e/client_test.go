@@ -29,47 +29,47 @@ type apiClient struct{ *client.Client }
 
 // newAPIClient relays the Instance's Service to a loopback port and returns a client
 // for its default application. The protocol is "h2" or "http/1.1".
-func (n tenant) newAPIClient(protocol string) apiClient {
-	n.t.Helper()
-	return n.newAPIClientAt(n.relay(), protocol)
+func (tn tenant) newAPIClient(protocol string) apiClient {
+	tn.t.Helper()
+	return tn.newAPIClientAt(tn.relay(), protocol)
 }
 
 // relay makes the Instance's Service reachable and returns its address. If the test
 // fails, it logs the relay's failed connections, which clients see only as resets.
-func (n tenant) relay() string {
-	n.t.Helper()
-	address, err := cluster.Relay(n.t.Context(), "127.0.0.1:0", n.key.Namespace, n.key.Name, 443)
+func (tn tenant) relay() string {
+	tn.t.Helper()
+	address, err := cluster.Relay(tn.t.Context(), "127.0.0.1:0", tn.key.Namespace, tn.key.Name, 443)
 	if err != nil {
-		n.t.Fatalf("relay %s: %v", n.key, err)
+		tn.t.Fatalf("relay %s: %v", tn.key, err)
 	}
-	n.t.Cleanup(func() {
-		if !n.t.Failed() {
+	tn.t.Cleanup(func() {
+		if !tn.t.Failed() {
 			return
 		}
 		said, err := cluster.RelayLog(address)
-		n.t.Logf("output of the relay from %s to %s: %s %v", address, n.key, said, err)
+		tn.t.Logf("output of the relay from %s to %s: %s %v", address, tn.key, said, err)
 	})
 	return address
 }
 
 // host returns the name by which clients in the cluster call the Instance.
-func (n tenant) host() string { return fmt.Sprintf("%s.%s.svc", n.key.Name, n.key.Namespace) }
+func (tn tenant) host() string { return fmt.Sprintf("%s.%s.svc", tn.key.Name, tn.key.Namespace) }
 
 // newAPIClientAt returns a client with a single connection to a relayed address.
-func (n tenant) newAPIClientAt(address, protocol string) apiClient {
-	n.t.Helper()
+func (tn tenant) newAPIClientAt(address, protocol string) apiClient {
+	tn.t.Helper()
 	authorities := x509.NewCertPool()
-	if !authorities.AppendCertsFromPEM([]byte(n.secret(n.key.Name+"-serving-tls", "ca.crt"))) {
-		n.t.Fatalf("Secret %s-tls has no CA certificate in ca.crt", n.key.Name)
+	if !authorities.AppendCertsFromPEM([]byte(tn.secret(tn.key.Name+"-serving-tls", "ca.crt"))) {
+		tn.t.Fatalf("Secret %s-tls has no CA certificate in ca.crt", tn.key.Name)
 	}
-	host := n.host()
-	application := n.key.Name + "-app-default"
+	host := tn.host()
+	application := tn.key.Name + "-app-default"
 	transport := newTransport(address, &tls.Config{RootCAs: authorities, ServerName: host}, protocol)
-	n.t.Cleanup(transport.CloseIdleConnections)
-	credentials := client.Credentials{AppID: n.secret(application, "id"), AppKey: n.secret(application, "key"), InstanceID: n.key.Name}
+	tn.t.Cleanup(transport.CloseIdleConnections)
+	credentials := client.Credentials{AppID: tn.secret(application, "id"), AppKey: tn.secret(application, "key"), InstanceID: tn.key.Name}
 	c, err := client.New("https://"+host, credentials, client.WithHTTPClient(&http.Client{Transport: transport, Timeout: 20 * time.Second}))
 	if err != nil {
-		n.t.Fatal(err)
+		tn.t.Fatal(err)
 	}
 	return apiClient{c}
 }

@@ -47,34 +47,34 @@ func TestFirstRequestAfterReadySucceeds(t *testing.T) {
 }
 
 // waitForSecrets waits for Secrets, given by the suffixes to the Instance's name.
-func (n tenant) waitForSecrets(suffixes ...string) {
-	n.t.Helper()
-	gomega.NewWithT(n.t).Eventually(func(g gomega.Gomega) {
+func (tn tenant) waitForSecrets(suffixes ...string) {
+	tn.t.Helper()
+	gomega.NewWithT(tn.t).Eventually(func(g gomega.Gomega) {
 		for _, suffix := range suffixes {
-			key := client.ObjectKey{Namespace: n.key.Namespace, Name: n.key.Name + suffix}
-			g.Expect(kubeClient.Get(n.t.Context(), key, &corev1.Secret{})).To(gomega.Succeed())
+			key := client.ObjectKey{Namespace: tn.key.Namespace, Name: tn.key.Name + suffix}
+			g.Expect(kubeClient.Get(tn.t.Context(), key, &corev1.Secret{})).To(gomega.Succeed())
 		}
 	}, defaultTimeout, "100ms").Should(gomega.Succeed())
 }
 
 // waitFirstReady waits until the Instance first reports that it is ready.
-func (n tenant) waitFirstReady() *v1alpha1.Instance {
-	n.t.Helper()
-	watch, err := kubeClient.Watch(n.t.Context(), &v1alpha1.InstanceList{},
-		client.InNamespace(n.key.Namespace), client.MatchingFields{"metadata.name": n.key.Name})
+func (tn tenant) waitFirstReady() *v1alpha1.Instance {
+	tn.t.Helper()
+	watch, err := kubeClient.Watch(tn.t.Context(), &v1alpha1.InstanceList{},
+		client.InNamespace(tn.key.Namespace), client.MatchingFields{"metadata.name": tn.key.Name})
 	if err != nil {
-		n.t.Fatalf("watching Instance %s: %v", n.key, err)
+		tn.t.Fatalf("watching Instance %s: %v", tn.key, err)
 	}
 	defer watch.Stop()
 	late := time.After(defaultTimeout)
 	for {
 		select {
 		case <-late:
-			n.t.Fatalf("Instance %s is not ready: %+v", n.key, n.get().Status.Conditions)
+			tn.t.Fatalf("Instance %s is not ready: %+v", tn.key, tn.get().Status.Conditions)
 		case event, open := <-watch.ResultChan():
 			instance, is := event.Object.(*v1alpha1.Instance)
 			if !open || !is {
-				n.t.Fatalf("watch of Instance %s ended: %+v", n.key, event)
+				tn.t.Fatalf("watch of Instance %s ended: %+v", tn.key, event)
 			}
 			if meta.IsStatusConditionTrue(instance.Status.Conditions, v1alpha1.ConditionReady) {
 				return instance

@@ -72,32 +72,32 @@ func createReadyInstance(t *testing.T, namespace, name string, spec v1alpha1.Ins
 }
 
 // get returns the current Instance.
-func (n tenant) get() *v1alpha1.Instance {
-	n.t.Helper()
+func (tn tenant) get() *v1alpha1.Instance {
+	tn.t.Helper()
 	instance := &v1alpha1.Instance{}
-	if err := kubeClient.Get(n.t.Context(), n.key, instance); err != nil {
-		n.t.Fatalf("reading Instance %s: %v", n.key, err)
+	if err := kubeClient.Get(tn.t.Context(), tn.key, instance); err != nil {
+		tn.t.Fatalf("reading Instance %s: %v", tn.key, err)
 	}
 	return instance
 }
 
 // edit updates the spec and retries on conflict.
-func (n tenant) edit(change func(*v1alpha1.InstanceSpec)) {
-	n.t.Helper()
-	NewWithT(n.t).Eventually(func() error {
-		instance := n.get()
+func (tn tenant) edit(change func(*v1alpha1.InstanceSpec)) {
+	tn.t.Helper()
+	NewWithT(tn.t).Eventually(func() error {
+		instance := tn.get()
 		change(&instance.Spec)
-		return kubeClient.Update(n.t.Context(), instance)
+		return kubeClient.Update(tn.t.Context(), instance)
 	}, "10s", "200ms").Should(Succeed())
 }
 
 // waitFor waits until a condition of the latest generation has the given status and, if
 // reason is set, the given reason, and returns the condition.
-func (n tenant) waitFor(conditionType string, status metav1.ConditionStatus, reason string) metav1.Condition {
-	n.t.Helper()
+func (tn tenant) waitFor(conditionType string, status metav1.ConditionStatus, reason string) metav1.Condition {
+	tn.t.Helper()
 	var found metav1.Condition
-	NewWithT(n.t).Eventually(func(g Gomega) {
-		instance := n.get()
+	NewWithT(tn.t).Eventually(func(g Gomega) {
+		instance := tn.get()
 		condition := meta.FindStatusCondition(instance.Status.Conditions, conditionType)
 		g.Expect(condition).NotTo(BeNil(), "no condition %s: %+v", conditionType, instance.Status.Conditions)
 		found = *condition
@@ -111,25 +111,25 @@ func (n tenant) waitFor(conditionType string, status metav1.ConditionStatus, rea
 }
 
 // delete deletes the Instance and waits until it is gone.
-func (n tenant) delete() {
-	n.t.Helper()
-	instance := n.get()
-	if err := kubeClient.Delete(n.t.Context(), instance); err != nil {
-		n.t.Fatalf("deleting Instance %s: %v", n.key, err)
+func (tn tenant) delete() {
+	tn.t.Helper()
+	instance := tn.get()
+	if err := kubeClient.Delete(tn.t.Context(), instance); err != nil {
+		tn.t.Fatalf("deleting Instance %s: %v", tn.key, err)
 	}
-	NewWithT(n.t).Eventually(func() bool {
-		err := kubeClient.Get(n.t.Context(), n.key, &v1alpha1.Instance{})
+	NewWithT(tn.t).Eventually(func() bool {
+		err := kubeClient.Get(tn.t.Context(), tn.key, &v1alpha1.Instance{})
 		return client.IgnoreNotFound(err) == nil && err != nil
-	}, defaultTimeout, "500ms").Should(BeTrue(), "instance %s is still there", n.key)
+	}, defaultTimeout, "500ms").Should(BeTrue(), "instance %s is still there", tn.key)
 }
 
 // pods returns the Instance's running pods.
-func (n tenant) pods() []corev1.Pod {
-	n.t.Helper()
+func (tn tenant) pods() []corev1.Pod {
+	tn.t.Helper()
 	list := &corev1.PodList{}
-	labels := client.MatchingLabels{"app.kubernetes.io/instance": n.key.Name, "app.kubernetes.io/component": "apiserver"}
-	if err := kubeClient.List(n.t.Context(), list, client.InNamespace(n.key.Namespace), labels); err != nil {
-		n.t.Fatalf("listing pods of %s: %v", n.key, err)
+	labels := client.MatchingLabels{"app.kubernetes.io/instance": tn.key.Name, "app.kubernetes.io/component": "apiserver"}
+	if err := kubeClient.List(tn.t.Context(), list, client.InNamespace(tn.key.Namespace), labels); err != nil {
+		tn.t.Fatalf("listing pods of %s: %v", tn.key, err)
 	}
 	running := list.Items[:0]
 	for _, pod := range list.Items {
@@ -141,25 +141,25 @@ func (n tenant) pods() []corev1.Pod {
 }
 
 // podNames returns the names of the running pods.
-func (n tenant) podNames() []string {
-	n.t.Helper()
+func (tn tenant) podNames() []string {
+	tn.t.Helper()
 	var names []string
-	for _, pod := range n.pods() {
+	for _, pod := range tn.pods() {
 		names = append(names, pod.Name)
 	}
 	return names
 }
 
 // secret returns a value of a Secret in the Instance's namespace.
-func (n tenant) secret(name, key string) string {
-	n.t.Helper()
+func (tn tenant) secret(name, key string) string {
+	tn.t.Helper()
 	secret := &corev1.Secret{}
-	if err := kubeClient.Get(n.t.Context(), client.ObjectKey{Namespace: n.key.Namespace, Name: name}, secret); err != nil {
-		n.t.Fatalf("reading Secret %s: %v", name, err)
+	if err := kubeClient.Get(tn.t.Context(), client.ObjectKey{Namespace: tn.key.Namespace, Name: name}, secret); err != nil {
+		tn.t.Fatalf("reading Secret %s: %v", name, err)
 	}
 	value, found := secret.Data[key]
 	if !found {
-		n.t.Fatalf("Secret %s has no key %s", name, key)
+		tn.t.Fatalf("Secret %s has no key %s", name, key)
 	}
 	return string(value)
 }

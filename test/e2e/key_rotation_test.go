@@ -115,37 +115,37 @@ func tokenHeader(token string) string {
 }
 
 // encryptionKeyID returns the ID of the key that encrypts personal data.
-func (n tenant) encryptionKeyID() uint32 {
-	n.t.Helper()
+func (tn tenant) encryptionKeyID() uint32 {
+	tn.t.Helper()
 	var keyset struct {
 		PrimaryKeyID uint32 `json:"primaryKeyId"`
 	}
-	if err := json.Unmarshal([]byte(n.secret(n.key.Name+"-keysets", "encryption.json")), &keyset); err != nil || keyset.PrimaryKeyID == 0 {
-		n.t.Fatalf("keyset of %s has no primary key: %v", n.key, err)
+	if err := json.Unmarshal([]byte(tn.secret(tn.key.Name+"-keysets", "encryption.json")), &keyset); err != nil || keyset.PrimaryKeyID == 0 {
+		tn.t.Fatalf("keyset of %s has no primary key: %v", tn.key, err)
 	}
 	return keyset.PrimaryKeyID
 }
 
 // requestRotation requests a key rotation through the rotate annotation.
-func (n tenant) requestRotation(what string) {
-	n.t.Helper()
+func (tn tenant) requestRotation(what string) {
+	tn.t.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{"anamnesis.dev/rotate":%q}}}`, what)
-	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: n.key.Namespace, Name: n.key.Name}}
-	if err := kubeClient.Patch(n.t.Context(), instance, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		n.t.Fatal(err)
+	instance := &v1alpha1.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: tn.key.Namespace, Name: tn.key.Name}}
+	if err := kubeClient.Patch(tn.t.Context(), instance, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		tn.t.Fatal(err)
 	}
 }
 
 // credentialLoad behaves like a tenant's program: it rereads its Secret every ten
 // seconds, requests a token, and looks up a user. The lookup may reach a different
 // replica than the one that issued the token.
-func (n tenant) credentialLoad(caller caller) func(context.Context) error {
+func (tn tenant) credentialLoad(caller caller) func(context.Context) error {
 	var application corev1.Secret
 	var read time.Time
 	return func(ctx context.Context) error {
 		time.Sleep(300 * time.Millisecond)
 		if time.Since(read) > 10*time.Second {
-			if err := kubeClient.Get(ctx, client.ObjectKey{Namespace: n.key.Namespace, Name: n.key.Name + "-app-default"}, &application); err != nil {
+			if err := kubeClient.Get(ctx, client.ObjectKey{Namespace: tn.key.Namespace, Name: tn.key.Name + "-app-default"}, &application); err != nil {
 				return err
 			}
 			read = time.Now()

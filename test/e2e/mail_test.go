@@ -89,31 +89,31 @@ func newTestPod(namespace, name, image string, labels map[string]string, args ..
 }
 
 // outputLines returns the lines that the mail server has printed so far.
-func (b smtpSink) outputLines() (lines []map[string]string) {
-	logs, err := cluster.Kubectl(b.t.Context(), "logs", "--namespace", b.namespace, smtpSinkName)
+func (s smtpSink) outputLines() (lines []map[string]string) {
+	logs, err := cluster.Kubectl(s.t.Context(), "logs", "--namespace", s.namespace, smtpSinkName)
 	if err != nil {
 		return nil // the container has not started yet
 	}
 	for line := range strings.Lines(logs) {
 		said := map[string]string{}
 		if err := json.Unmarshal([]byte(line), &said); err != nil {
-			b.t.Errorf("invalid output %q of the mail server: %v", line, err)
+			s.t.Errorf("invalid output %q of the mail server: %v", line, err)
 		}
 		lines = append(lines, said)
 	}
 	return lines
 }
 
-func (b smtpSink) caCertificate() string {
-	for _, said := range b.outputLines() {
+func (s smtpSink) caCertificate() string {
+	for _, said := range s.outputLines() {
 		return said["authority"]
 	}
 	return ""
 }
 
 // messagesTo returns the messages to an address, oldest first.
-func (b smtpSink) messagesTo(to string) (messagesTo []string) {
-	for _, said := range b.outputLines() {
+func (s smtpSink) messagesTo(to string) (messagesTo []string) {
+	for _, said := range s.outputLines() {
 		if said["to"] == to {
 			messagesTo = append(messagesTo, said["letter"])
 		}
@@ -130,21 +130,21 @@ func withSMTPSink(spec v1alpha1.InstanceSpec) v1alpha1.InstanceSpec {
 var codePattern = regexp.MustCompile(`\b[0-9]{6}\b`)
 
 // mustSignIn signs the test user in with a one-time code received by email.
-func (b smtpSink) mustSignIn(n tenant) {
-	b.t.Helper()
+func (s smtpSink) mustSignIn(n tenant) {
+	s.t.Helper()
 	caller := n.newCaller(n.relay())
-	before := len(b.messagesTo(userEmail))
-	if _, err := caller.postJSON(b.t.Context(), "/api/mgp/v1/auth/otp", map[string]string{"email": userEmail}); err != nil {
-		b.t.Fatal(err)
+	before := len(s.messagesTo(userEmail))
+	if _, err := caller.postJSON(s.t.Context(), "/api/mgp/v1/auth/otp", map[string]string{"email": userEmail}); err != nil {
+		s.t.Fatal(err)
 	}
 	var letters []string
-	NewWithT(b.t).Eventually(func() []string {
-		letters = b.messagesTo(userEmail)
+	NewWithT(s.t).Eventually(func() []string {
+		letters = s.messagesTo(userEmail)
 		return letters
 	}, defaultTimeout, "500ms").Should(HaveLen(before+1), "letters to the user")
 	code := codePattern.FindString(letters[before])
-	answer, err := caller.postJSON(b.t.Context(), "/api/mgp/v1/auth/login/otp", map[string]string{"email": userEmail, "otp": code})
+	answer, err := caller.postJSON(s.t.Context(), "/api/mgp/v1/auth/login/otp", map[string]string{"email": userEmail, "otp": code})
 	if err != nil || answer["token"] == "" {
-		b.t.Fatalf("signing in with the code from an email: %v", err)
+		s.t.Fatalf("signing in with the code from an email: %v", err)
 	}
 }

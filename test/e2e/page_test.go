@@ -76,68 +76,68 @@ type pageSession struct {
 }
 
 // newPageSession returns the session of a patient who received a link.
-func (n tenant) newPageSession(link string) *pageSession {
-	n.t.Helper()
+func (tn tenant) newPageSession(link string) *pageSession {
+	tn.t.Helper()
 	to, err := url.Parse(link)
 	if err != nil {
-		n.t.Fatal(err)
+		tn.t.Fatal(err)
 	}
-	to.Host = n.relay()
-	return &pageSession{n, to.String(), n.newTab()}
+	to.Host = tn.relay()
+	return &pageSession{tn, to.String(), tn.newTab()}
 }
 
 // newTab opens a mobile browser tab without cookies. It ignores certificate errors,
 // because the tests of other clients verify the Instance's certificate.
-func (n tenant) newTab() *browser.Tab {
-	n.t.Helper()
-	return browser.Open(n.t, browser.Options{Mobile: true, IgnoreCertificateErrors: true})
+func (tn tenant) newTab() *browser.Tab {
+	tn.t.Helper()
+	return browser.Open(tn.t, browser.Options{Mobile: true, IgnoreCertificateErrors: true})
 }
 
 // open follows the link to the current question. A survey without answers shows an
 // introduction first.
-func (v *pageSession) open() {
-	v.tenant.t.Helper()
-	v.tab.Go(v.link)
-	v.clickAndWait("main form button")
-	if !strings.Contains(v.path(), "/questions/") {
-		v.clickAndWait("main a.button")
+func (s *pageSession) open() {
+	s.tenant.t.Helper()
+	s.tab.Go(s.link)
+	s.clickAndWait("main form button")
+	if !strings.Contains(s.path(), "/questions/") {
+		s.clickAndWait("main a.button")
 	}
 }
 
 // restartPod kills the pod, waits for its replacement, calls comeBack, and checks that
 // the page shows the same question as before.
-func (v *pageSession) restartPod(comeBack func()) {
-	v.tenant.t.Helper()
+func (s *pageSession) restartPod(comeBack func()) {
+	s.tenant.t.Helper()
 	type view struct{ path, asks string }
-	look := func() view { return view{v.path(), v.tab.Text("h1")} }
+	look := func() view { return view{s.path(), s.tab.Text("h1")} }
 	before := look()
-	v.tenant.killPods()
-	v.waitForServer()
+	s.tenant.killPods()
+	s.waitForServer()
 	comeBack()
 	if after := look(); after != before {
-		v.tenant.t.Errorf("got page %[2]v after the restart, want %[1]v", before, after)
+		s.tenant.t.Errorf("got page %[2]v after the restart, want %[1]v", before, after)
 	}
 }
 
 // path returns the path of the current page.
-func (v *pageSession) path() string {
-	v.tenant.t.Helper()
-	at, err := url.Parse(v.tab.URL())
+func (s *pageSession) path() string {
+	s.tenant.t.Helper()
+	at, err := url.Parse(s.tab.URL())
 	if err != nil {
-		v.tenant.t.Fatal(err)
+		s.tenant.t.Fatal(err)
 	}
 	return at.Path
 }
 
-func (v *pageSession) waitForServer() {
-	v.tenant.t.Helper()
-	to, err := url.Parse(v.link)
+func (s *pageSession) waitForServer() {
+	s.tenant.t.Helper()
+	to, err := url.Parse(s.link)
 	if err != nil {
-		v.tenant.t.Fatal(err)
+		s.tenant.t.Fatal(err)
 	}
-	caller := v.tenant.newCaller(to.Host)
-	NewWithT(v.tenant.t).Eventually(func() error {
-		ctx, cancel := context.WithTimeout(v.tenant.t.Context(), 20*time.Second)
+	caller := s.tenant.newCaller(to.Host)
+	NewWithT(s.tenant.t).Eventually(func() error {
+		ctx, cancel := context.WithTimeout(s.tenant.t.Context(), 20*time.Second)
 		defer cancel()
 		_, err := caller.send(ctx, http.MethodGet, "/survey", nil, func(*http.Request) {})
 		return err
@@ -145,44 +145,44 @@ func (v *pageSession) waitForServer() {
 }
 
 // answer answers the current question, or continues past an alarm page.
-func (v *pageSession) answer() {
-	v.tenant.t.Helper()
+func (s *pageSession) answer() {
+	s.tenant.t.Helper()
 	const goOn, skip = "main .actions button[value=go-on]", "main .actions button[value=skip]"
 	switch {
-	case !v.tab.Exists(goOn):
-		v.clickAndWait(`main a[href*="/questions/"]`)
-	case v.tab.Exists("#words") && !v.tab.Exists(skip):
-		v.tab.Fill("#words", "I have a headache")
-		v.clickAndWait("button[value=understand]")
-		v.tab.WaitVisible("#chosen input:checked")
-		v.clickAndWait(goOn)
-	case v.tab.Exists(skip):
-		v.clickAndWait(skip)
-	case v.tab.Exists("input.number"):
-		v.tab.Fill("#answer", "34")
-		v.clickAndWait(goOn)
+	case !s.tab.Exists(goOn):
+		s.clickAndWait(`main a[href*="/questions/"]`)
+	case s.tab.Exists("#words") && !s.tab.Exists(skip):
+		s.tab.Fill("#words", "I have a headache")
+		s.clickAndWait("button[value=understand]")
+		s.tab.WaitVisible("#chosen input:checked")
+		s.clickAndWait(goOn)
+	case s.tab.Exists(skip):
+		s.clickAndWait(skip)
+	case s.tab.Exists("input.number"):
+		s.tab.Fill("#answer", "34")
+		s.clickAndWait(goOn)
 	default:
-		v.chooseAnswer()
-		v.clickAndWait(goOn)
+		s.chooseAnswer()
+		s.clickAndWait(goOn)
 	}
 }
 
 // chooseAnswer selects "absent" in each group of radio buttons that has it, and the
 // first option in the others.
-func (v *pageSession) chooseAnswer() {
-	v.tenant.t.Helper()
-	for _, id := range browser.Evaluate[[]string](v.tab, `
+func (s *pageSession) chooseAnswer() {
+	s.tenant.t.Helper()
+	for _, id := range browser.Evaluate[[]string](s.tab, `
 		Object.values(Object.groupBy(document.querySelectorAll("main input[type=radio]"), (radio) => radio.name))
 			.map((radios) => (radios.find((radio) => radio.value === "absent") ?? radios[0]).id)`) {
-		v.tab.Click(`label[for="` + id + `"]`)
+		s.tab.Click(`label[for="` + id + `"]`)
 	}
 }
 
 // clickAndWait clicks an element and waits until the page's script or the browser has
 // replaced the page content.
-func (v *pageSession) clickAndWait(selector string) {
-	v.tenant.t.Helper()
-	browser.Evaluate[bool](v.tab, `document.getElementById("main").dataset.old = "", true`)
-	v.tab.Click(selector)
-	v.tab.WaitVisible("#main:not([data-old])")
+func (s *pageSession) clickAndWait(selector string) {
+	s.tenant.t.Helper()
+	browser.Evaluate[bool](s.tab, `document.getElementById("main").dataset.old = "", true`)
+	s.tab.Click(selector)
+	s.tab.WaitVisible("#main:not([data-old])")
 }

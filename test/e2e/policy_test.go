@@ -115,11 +115,11 @@ func newProbeDeployment(namespace string) *appsv1.Deployment {
 }
 
 // deployment returns the Instance's Deployment.
-func (n tenant) deployment() *appsv1.Deployment {
-	n.t.Helper()
+func (tn tenant) deployment() *appsv1.Deployment {
+	tn.t.Helper()
 	deployment := &appsv1.Deployment{}
-	if err := kubeClient.Get(n.t.Context(), n.key, deployment); err != nil {
-		n.t.Fatalf("reading Deployment %s: %v", n.key, err)
+	if err := kubeClient.Get(tn.t.Context(), tn.key, deployment); err != nil {
+		tn.t.Fatalf("reading Deployment %s: %v", tn.key, err)
 	}
 	return deployment
 }
@@ -127,32 +127,32 @@ func (n tenant) deployment() *appsv1.Deployment {
 // mustSettle fails the test unless a period of length while passes without writes to the
 // Instance or its owned objects. It tries up to three periods, because status updates of
 // newly ready pods may arrive in the first one.
-func (n tenant) mustSettle(while time.Duration) {
-	n.t.Helper()
-	before, written := n.resourceVersions(), ""
+func (tn tenant) mustSettle(while time.Duration) {
+	tn.t.Helper()
+	before, written := tn.resourceVersions(), ""
 	for range 3 {
 		time.Sleep(while)
-		after := n.resourceVersions()
+		after := tn.resourceVersions()
 		if written = cmp.Diff(before, after); written == "" {
 			return
 		}
 		before = after
 	}
-	n.t.Errorf("objects are still being written within %s (-before +after):\n%s", while, written)
+	tn.t.Errorf("objects are still being written within %s (-before +after):\n%s", while, written)
 }
 
 // resourceVersions returns the resource versions of the Instance and its owned objects.
-func (n tenant) resourceVersions() map[string]string {
-	n.t.Helper()
-	versions := map[string]string{"the Instance": n.get().ResourceVersion}
+func (tn tenant) resourceVersions() map[string]string {
+	tn.t.Helper()
+	versions := map[string]string{"the Instance": tn.get().ResourceVersion}
 	for kind, list := range map[string]client.ObjectList{
 		"Deployment": &appsv1.DeploymentList{}, "Service": &corev1.ServiceList{}, "ConfigMap": &corev1.ConfigMapList{},
 		"Secret": &corev1.SecretList{}, "ServiceAccount": &corev1.ServiceAccountList{},
 		"NetworkPolicy": &networkingv1.NetworkPolicyList{}, "PersistentVolumeClaim": &corev1.PersistentVolumeClaimList{},
 	} {
-		labels := client.MatchingLabels{"app.kubernetes.io/managed-by": "anamnesis-operator", "app.kubernetes.io/instance": n.key.Name}
-		if err := kubeClient.List(n.t.Context(), list, client.InNamespace(n.key.Namespace), labels); err != nil {
-			n.t.Fatalf("listing %s objects of %s: %v", kind, n.key, err)
+		labels := client.MatchingLabels{"app.kubernetes.io/managed-by": "anamnesis-operator", "app.kubernetes.io/instance": tn.key.Name}
+		if err := kubeClient.List(tn.t.Context(), list, client.InNamespace(tn.key.Namespace), labels); err != nil {
+			tn.t.Fatalf("listing %s objects of %s: %v", kind, tn.key, err)
 		}
 		err := meta.EachListItem(list, func(item runtime.Object) error {
 			object, err := meta.Accessor(item)
@@ -160,7 +160,7 @@ func (n tenant) resourceVersions() map[string]string {
 			return err
 		})
 		if err != nil {
-			n.t.Fatal(err)
+			tn.t.Fatal(err)
 		}
 	}
 	return versions

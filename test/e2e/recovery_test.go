@@ -127,7 +127,7 @@ func TestFailedRolloutRecovers(t *testing.T) {
 	if recovered.Generation != generation {
 		t.Errorf("spec was changed: got generation %d, want %d", recovered.Generation, generation)
 	}
-	if recovered.Status.Rollout.Failed != "" || meta.IsStatusConditionTrue(recovered.Status.Conditions, v1alpha1.ConditionStalled) {
+	if recovered.Status.Rollout.FailedTemplateHash != "" || meta.IsStatusConditionTrue(recovered.Status.Conditions, v1alpha1.ConditionStalled) {
 		t.Errorf("status still reports a failure: %+v", recovered.Status)
 	}
 }

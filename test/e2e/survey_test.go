@@ -50,31 +50,31 @@ func TestSurveysSurvivePodRestarts(t *testing.T) {
 }
 
 // completeWithRetries completes a survey and returns the number of answers.
-func (n tenant) completeWithRetries(api apiClient, survey uuid.UUID) (answered int) {
-	n.t.Helper()
-	question, err := api.Guidance.GetCurrentQuestion(n.t.Context(), survey)
+func (tn tenant) completeWithRetries(api apiClient, survey uuid.UUID) (answered int) {
+	tn.t.Helper()
+	question, err := api.Guidance.GetCurrentQuestion(tn.t.Context(), survey)
 	if err != nil {
-		n.t.Fatal(err)
+		tn.t.Fatal(err)
 	}
 	for next := &question; next != nil; answered++ {
 		if next.Index != answered {
-			n.t.Fatalf("got question %d after %d answers", next.Index, answered)
+			tn.t.Fatalf("got question %d after %d answers", next.Index, answered)
 		}
 		if answered%answersBetweenKills == answersBetweenKills/2 {
-			n.killPods()
+			tn.killPods()
 		}
-		next = n.answerWithRetries(api, survey, next)
+		next = tn.answerWithRetries(api, survey, next)
 	}
 	return answered
 }
 
 // answerWithRetries answers a question and retries if the outcome is unknown. The
 // question's index makes retries safe: the server records one answer.
-func (n tenant) answerWithRetries(api apiClient, survey uuid.UUID, question *guidance.Question) (next *guidance.Question) {
-	n.t.Helper()
+func (tn tenant) answerWithRetries(api apiClient, survey uuid.UUID, question *guidance.Question) (next *guidance.Question) {
+	tn.t.Helper()
 	params := &guidance.AnswerCurrentQuestionParams{Index: new(question.Index)}
-	NewWithT(n.t).Eventually(func() (err error) {
-		ctx, cancel := context.WithTimeout(n.t.Context(), 20*time.Second)
+	NewWithT(tn.t).Eventually(func() (err error) {
+		ctx, cancel := context.WithTimeout(tn.t.Context(), 20*time.Second)
 		defer cancel()
 		next, err = api.Guidance.AnswerCurrentQuestion(ctx, survey, params, guidance.NewAnswer{Answer: validAnswer(question)})
 		if err != nil {
@@ -87,16 +87,16 @@ func (n tenant) answerWithRetries(api apiClient, survey uuid.UUID, question *gui
 
 // killPods deletes the Instance's pods without a grace period and waits for their
 // replacements.
-func (n tenant) killPods() {
-	n.t.Helper()
-	killed := n.pods()
+func (tn tenant) killPods() {
+	tn.t.Helper()
+	killed := tn.pods()
 	for _, pod := range killed {
-		if err := kubeClient.Delete(n.t.Context(), &pod, client.GracePeriodSeconds(0)); err != nil {
-			n.t.Fatal(err)
+		if err := kubeClient.Delete(tn.t.Context(), &pod, client.GracePeriodSeconds(0)); err != nil {
+			tn.t.Fatal(err)
 		}
 	}
 	for _, pod := range killed {
-		NewWithT(n.t).Eventually(n.podNames, defaultTimeout, "200ms").Should(And(HaveLen(len(killed)), Not(ContainElement(pod.Name))))
+		NewWithT(tn.t).Eventually(tn.podNames, defaultTimeout, "200ms").Should(And(HaveLen(len(killed)), Not(ContainElement(pod.Name))))
 	}
 }
 

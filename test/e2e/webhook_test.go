@@ -138,17 +138,17 @@ func (r receiver) createWebhookConfig(n tenant) *v1alpha1.WebhookConfig {
 }
 
 // completeSurvey answers a survey of one question.
-func (n tenant) completeSurvey(api apiClient, patient uuid.UUID) uuid.UUID {
-	n.t.Helper()
-	made, err := api.Guidance.CreateSurvey(n.t.Context(), nil, guidance.NewSurvey{
+func (tn tenant) completeSurvey(api apiClient, patient uuid.UUID) uuid.UUID {
+	tn.t.Helper()
+	made, err := api.Guidance.CreateSurvey(tn.t.Context(), nil, guidance.NewSurvey{
 		Type: new("intake"), PatientID: new(patient.String()), Sections: []string{"notes"},
 	})
 	if err != nil {
-		n.t.Fatal(err)
+		tn.t.Fatal(err)
 	}
-	next, err := api.Guidance.AnswerCurrentQuestion(n.t.Context(), made.ID, nil, guidance.NewAnswer{Answer: json.RawMessage(`"none"`)})
+	next, err := api.Guidance.AnswerCurrentQuestion(tn.t.Context(), made.ID, nil, guidance.NewAnswer{Answer: json.RawMessage(`"none"`)})
 	if err != nil || next != nil {
-		n.t.Fatalf("got question %+v after the last answer, error %v", next, err)
+		tn.t.Fatalf("got question %+v after the last answer, error %v", next, err)
 	}
 	return made.ID
 }

@@ -20,8 +20,8 @@ type SenderFormat struct {
 	Keys []string
 }
 
-// senderCAKey is the key of a PEM bundle that replaces the system's CAs for verifying the
-// sender's server.
+// senderCAKey is the Secret key for a PEM CA bundle that is used instead of the system
+// roots to verify the server that the sender connects to.
 const senderCAKey = "ca.crt"
 
 // The formats of message senders. They must not be modified.

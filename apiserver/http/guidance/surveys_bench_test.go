@@ -51,15 +51,15 @@ type timedSlot struct {
 	start time.Time
 }
 
-func (l *timedSlot) Acquire(context.Context) error {
-	l.start = time.Now()
+func (s *timedSlot) Acquire(context.Context) error {
+	s.start = time.Now()
 	return nil
 }
 
-func (l *timedSlot) Release() {
-	l.Lock()
-	defer l.Unlock()
-	l.times = append(l.times, time.Since(l.start))
+func (s *timedSlot) Release() {
+	s.Lock()
+	defer s.Unlock()
+	s.times = append(s.times, time.Since(s.start))
 }
 
 // percentile returns a percentile of the times in milliseconds, and resets them.

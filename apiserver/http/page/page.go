@@ -57,8 +57,8 @@ type Content struct {
 	body     *body.Map
 }
 
-// ReadContent reads the embedded content. The error describes inconsistencies. Call it once
-// at startup and keep the result.
+// ReadContent reads the embedded content. It returns an error if the content is
+// inconsistent. Call it once at startup and keep the result.
 func ReadContent() (*Content, error) {
 	text, err := i18n.Load(content.Texts, "page")
 	if err != nil {

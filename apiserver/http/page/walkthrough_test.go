@@ -82,22 +82,22 @@ func (s *seenKinds) add(kind string) {
 }
 
 // run answers all surveys of a walk.
-func (k walk) run(t *testing.T, kinds *seenKinds) {
+func (w walk) run(t *testing.T, kinds *seenKinds) {
 	t.Helper()
-	k.device.Language = k.language
+	w.device.Language = w.language
 	c := newFixture(t)
-	bot := &surveyBot{t: t, clinic: c, tab: browser.Open(t, k.device), answers: k.says}
-	for _, kind := range k.types {
-		bot.spec = surveySpec{Type: string(kind), Language: k.language}
+	bot := &surveyBot{t: t, clinic: c, tab: browser.Open(t, w.device), answers: w.says}
+	for _, kind := range w.types {
+		bot.spec = surveySpec{Type: string(kind), Language: w.language}
 		if bot.survey.ID == "" {
 			bot.survey = c.createSurvey(bot.spec)
 		} else {
 			bot.survey = c.createSurveyFor(record.Patient{ID: bot.survey.PatientID}, bot.spec)
 		}
-		k.answerSurvey(bot, kinds)
+		w.answerSurvey(bot, kinds)
 	}
-	if alarmed := bot.emergencies > 0; alarmed != k.emergency {
-		t.Errorf("%d pages reported an emergency, want emergency: %t", bot.emergencies, k.emergency)
+	if alarmed := bot.emergencies > 0; alarmed != w.emergency {
+		t.Errorf("%d pages reported an emergency, want emergency: %t", bot.emergencies, w.emergency)
 	}
 }
 
@@ -105,7 +105,7 @@ func (k walk) run(t *testing.T, kinds *seenKinds) {
 const maxSheets = 2
 
 // answerSurvey answers one survey, and takes a screenshot of each kind of page once.
-func (k walk) answerSurvey(bot *surveyBot, kinds *seenKinds) {
+func (w walk) answerSurvey(bot *surveyBot, kinds *seenKinds) {
 	bot.t.Helper()
 	drawn := map[string]bool{}
 	bot.onStep = func(seen botView) {
@@ -113,7 +113,7 @@ func (k walk) answerSurvey(bot *surveyBot, kinds *seenKinds) {
 		kinds.add(seen.kind())
 		if !drawn[seen.kind()] {
 			drawn[seen.kind()] = true
-			bot.tab.Screenshot(strings.Join([]string{k.name, bot.spec.Type, seen.kind()}, "-"))
+			bot.tab.Screenshot(strings.Join([]string{w.name, bot.spec.Type, seen.kind()}, "-"))
 		}
 	}
 	bot.tab.Go(bot.clinic.magicLink(bot.survey))
@@ -121,7 +121,7 @@ func (k walk) answerSurvey(bot *surveyBot, kinds *seenKinds) {
 	if !drawn["result"] {
 		bot.t.Errorf("survey ended at %s, want its result", bot.tab.URL())
 	}
-	if sheets := bot.tab.Print(k.name + "-" + bot.spec.Type); sheets > maxSheets {
+	if sheets := bot.tab.Print(w.name + "-" + bot.spec.Type); sheets > maxSheets {
 		bot.t.Errorf("result takes %d sheets of paper, want at most %d", sheets, maxSheets)
 	}
 }

@@ -53,13 +53,13 @@ const applicationKey = "application-key"
 
 var creator = identity.Principal{Actor: audit.Actor{Application: "all"}}
 
-// withoutScope returns the ID of the application with all scopes except one.
-func withoutScope(scope identity.Scope) string {
+// appIDWithoutScope returns the ID of the application with all scopes except one.
+func appIDWithoutScope(scope identity.Scope) string {
 	return "without-" + strings.ReplaceAll(string(scope), ":", "-")
 }
 
-// onlyScopes returns the ID of the application with exactly these scopes.
-func onlyScopes(scopes []identity.Scope) string {
+// appIDWithScopes returns the ID of the application with exactly these scopes.
+func appIDWithScopes(scopes []identity.Scope) string {
 	return strings.NewReplacer(":", "-", " ", "+").Replace("only-" + identity.FormatScopes(scopes))
 }
 
@@ -71,12 +71,12 @@ func newAuthorizationFixture(t *testing.T, operations access.Operations) *author
 	}
 	grant("all", identity.AllScopes())
 	for _, scope := range identity.AllScopes() {
-		grant(withoutScope(scope), slices.DeleteFunc(identity.AllScopes(), func(s identity.Scope) bool { return s == scope }))
+		grant(appIDWithoutScope(scope), slices.DeleteFunc(identity.AllScopes(), func(s identity.Scope) bool { return s == scope }))
 	}
 	for _, operation := range contractOperations(t) {
-		grant(onlyScopes(operation.scopes), operation.scopes)
+		grant(appIDWithScopes(operation.scopes), operation.scopes)
 	}
-	grant(onlyScopes(nil), nil)
+	grant(appIDWithScopes(nil), nil)
 	applications, err := identity.NewApplications(slices.Collect(maps.Values(credentials))...)
 	check(t, err)
 	keys, err := identity.NewSigningKeys()
@@ -294,13 +294,13 @@ func (f *authorizationFixture) checkUnauthenticated(operation contractOperation)
 
 // checkApplications calls an operation as applications with and without its scopes.
 func (f *authorizationFixture) checkApplications(operation contractOperation) {
-	for _, id := range []string{onlyScopes(operation.scopes), "all"} {
+	for _, id := range []string{appIDWithScopes(operation.scopes), "all"} {
 		if status, text := f.call(operation, f.newOwner(), f.asApplication(operation, id)); denies(status) || status >= http.StatusInternalServerError {
 			f.t.Errorf("application %s: got %d: %s", id, status, text)
 		}
 	}
 	for _, scope := range operation.scopes {
-		for _, id := range []string{withoutScope(scope), onlyScopes(nil)} {
+		for _, id := range []string{appIDWithoutScope(scope), appIDWithScopes(nil)} {
 			status, text := f.call(operation, f.newOwner(), f.asApplication(operation, id))
 			if status != http.StatusForbidden || !strings.Contains(text, fmt.Sprintf("lacks the scope %s", scope)) {
 				f.t.Errorf("application %s: got %d, want 403 that names %s: %s", id, status, scope, text)

@@ -22,7 +22,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/platform/notify"
 )
 
-// endpoints lists all endpoints with a successful call and the route.
+// endpoints lists every endpoint, each with a request that succeeds and the route that it
+// matches.
 var endpoints = []struct {
 	testCall
 	route string

@@ -13,8 +13,8 @@ import (
 // failOnRead is a body that must not be read.
 type failOnRead struct{ t *testing.T }
 
-func (u failOnRead) Read([]byte) (int, error) {
-	u.t.Error("body was read")
+func (f failOnRead) Read([]byte) (int, error) {
+	f.t.Error("body was read")
 	return 0, io.EOF
 }
 

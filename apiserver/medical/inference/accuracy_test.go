@@ -87,18 +87,18 @@ func TestPosteriorMatchesEnumerationForManyFindings(t *testing.T) {
 
 // noneProbability returns the joint probability of the answers and of no condition
 // that causes a positive one. Unasked observations are ignored.
-func (w *referenceModel) noneProbability(a answers) float64 {
+func (m *referenceModel) noneProbability(a answers) float64 {
 	likelihood := 1.0
-	for c := range w.priors {
+	for c := range m.priors {
 		for node, choice := range a {
-			if choice == Present && w.nodes[node].activation[c] > 0 {
-				likelihood *= 1 - w.priors[c]
+			if choice == Present && m.nodes[node].activation[c] > 0 {
+				likelihood *= 1 - m.priors[c]
 				break
 			}
 		}
 	}
-	for _, family := range w.families() {
-		likelihood *= w.likelihood(family, 0, a)
+	for _, family := range m.families() {
+		likelihood *= m.likelihood(family, 0, a)
 	}
 	return likelihood
 }

@@ -48,44 +48,44 @@ func TestProbabilitiesAreCalibrated(t *testing.T) {
 
 // drawPatient draws a person who has each condition with its prior probability, and
 // their answers when asked about some families in full.
-func (w *referenceModel) drawPatient(random *rand.Rand) (conditions []bool, evidence []ReportedEvidence) {
-	brought := make([]int, len(w.nodes)) // number of causes
-	conditions = make([]bool, len(w.priors))
-	for cause := range len(w.priors) + 1 {
-		if cause < len(w.priors) {
-			conditions[cause] = random.Float64() < w.priors[cause]
+func (m *referenceModel) drawPatient(random *rand.Rand) (conditions []bool, evidence []ReportedEvidence) {
+	brought := make([]int, len(m.nodes)) // number of causes
+	conditions = make([]bool, len(m.priors))
+	for cause := range len(m.priors) + 1 {
+		if cause < len(m.priors) {
+			conditions[cause] = random.Float64() < m.priors[cause]
 			if !conditions[cause] {
 				continue
 			}
 		}
-		w.drawOutcome(cause, brought, random)
+		m.drawOutcome(cause, brought, random)
 	}
-	for _, family := range w.families() {
+	for _, family := range m.families() {
 		if random.IntN(3) > 0 {
-			evidence = append(evidence, w.drawReport(family, brought)...)
+			evidence = append(evidence, m.drawReport(family, brought)...)
 		}
 	}
 	return conditions, evidence
 }
 
 // drawOutcome adds the observations that one cause produces.
-func (w *referenceModel) drawOutcome(cause int, brought []int, random *rand.Rand) {
-	here := make([]bool, len(w.nodes))
-	left := make([]float64, len(w.groups)) // in the draw among exclusive items
+func (m *referenceModel) drawOutcome(cause int, brought []int, random *rand.Rand) {
+	here := make([]bool, len(m.nodes))
+	left := make([]float64, len(m.groups)) // in the draw among exclusive items
 	for g := range left {
 		left[g] = random.Float64()
 	}
-	for i := range w.nodes {
-		n := &w.nodes[i]
+	for i := range m.nodes {
+		n := &m.nodes[i]
 		if n.parent != none && !here[n.parent] {
 			continue
 		}
-		if n.group != none && w.groups[n.group].single {
-			chance := w.conditionalProbability(i, cause)
+		if n.group != none && m.groups[n.group].single {
+			chance := m.conditionalProbability(i, cause)
 			here[i] = left[n.group] >= 0 && left[n.group] < chance
 			left[n.group] -= chance
 		} else {
-			here[i] = random.Float64() < w.conditionalProbability(i, cause)
+			here[i] = random.Float64() < m.conditionalProbability(i, cause)
 		}
 		if here[i] {
 			brought[i]++
@@ -96,9 +96,9 @@ func (w *referenceModel) drawOutcome(cause int, brought []int, random *rand.Rand
 // drawReport returns the answers about a family. If causes produced different items of
 // an exclusive group, the worst is reported for an ordered group, and nothing for any
 // other.
-func (w *referenceModel) drawReport(family []int, brought []int) []ReportedEvidence {
+func (m *referenceModel) drawReport(family []int, brought []int) []ReportedEvidence {
 	silent := map[int]bool{}
-	for _, g := range w.groups {
+	for _, g := range m.groups {
 		if !g.single {
 			continue
 		}
@@ -128,20 +128,20 @@ func (w *referenceModel) drawReport(family []int, brought []int) []ReportedEvide
 	}
 	var list []ReportedEvidence
 	for _, node := range family {
-		if w.isSilenced(node, silent) || brought[node] > 0 && !w.nodes[node].linked {
+		if m.isSilenced(node, silent) || brought[node] > 0 && !m.nodes[node].linked {
 			continue
 		}
 		choice := Absent
 		if brought[node] > 0 {
 			choice = Present
 		}
-		list = append(list, ReportedEvidence{ID: w.nodes[node].id, Choice: choice})
+		list = append(list, ReportedEvidence{ID: m.nodes[node].id, Choice: choice})
 	}
 	return list
 }
 
-func (w *referenceModel) isSilenced(node int, silent map[int]bool) bool {
-	for n := node; n != none; n = w.nodes[n].parent {
+func (m *referenceModel) isSilenced(node int, silent map[int]bool) bool {
+	for n := node; n != none; n = m.nodes[n].parent {
 		if silent[n] {
 			return true
 		}

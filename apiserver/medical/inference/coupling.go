@@ -99,37 +99,37 @@ func bernoulliVariance(odds float64) float64 {
 }
 
 // addContender adds the coupling through a contender that is in several clusters.
-func (st *coupling) addContender(places []membership, weight float64) {
+func (c *coupling) addContender(places []membership, weight float64) {
 	for i, a := range places {
-		row, pull := int(a.cluster)*st.clusters, a.pull*weight
+		row, pull := int(a.cluster)*c.clusters, a.pull*weight
 		for _, b := range places[:i] {
 			g, at := pull*b.pull, row+int(b.cluster)
-			st.sums[at] += g
-			st.squares[at] += g * g
-			st.shared[at]++
+			c.sums[at] += g
+			c.squares[at] += g * g
+			c.shared[at]++
 		}
 	}
 }
 
 // between returns the coupling of a pair of clusters.
-func (st *coupling) between(pair int) float64 {
-	return (st.sums[pair]*st.sums[pair] - st.squares[pair]) / 2
+func (c *coupling) between(pair int) float64 {
+	return (c.sums[pair]*c.sums[pair] - c.squares[pair]) / 2
 }
 
 // loopCorrection returns the correction of the log-likelihood for the loops between
 // clusters of different groups. Loops through three clusters subtract from the loops
 // through two, loops through four add again, and so on. They are summed as a geometric
 // series, which is the Padé approximant of the first two terms.
-func (st *coupling) loopCorrection(group []int32) float64 {
-	m, second, third := st.clusters, 0.0, 0.0
-	for a := range m {
-		for b := range a {
-			if group[a] != group[b] {
-				second += st.between(a*m + b)
+func (c *coupling) loopCorrection(group []int32) float64 {
+	n, second, third := c.clusters, 0.0, 0.0
+	for i := range n {
+		for j := range i {
+			if group[i] != group[j] {
+				second += c.between(i*n + j)
 			}
-			for c := range b {
-				if group[a] != group[b] || group[b] != group[c] {
-					third += st.sums[a*m+b] * st.sums[a*m+c] * st.sums[b*m+c]
+			for k := range j {
+				if group[i] != group[j] || group[j] != group[k] {
+					third += c.sums[i*n+j] * c.sums[i*n+k] * c.sums[j*n+k]
 				}
 			}
 		}
@@ -142,13 +142,13 @@ func (st *coupling) loopCorrection(group []int32) float64 {
 
 // contenderCoupling returns the coupling in the loops through a contender with the given
 // memberships.
-func (st *coupling) contenderCoupling(places []membership, weight float64) float64 {
+func (c *coupling) contenderCoupling(places []membership, weight float64) float64 {
 	carried := 0.0
 	for i, a := range places {
-		row, pull := int(a.cluster)*st.clusters, a.pull*weight
+		row, pull := int(a.cluster)*c.clusters, a.pull*weight
 		for _, b := range places[:i] {
 			g := pull * b.pull
-			carried += g * (st.sums[row+int(b.cluster)] - g)
+			carried += g * (c.sums[row+int(b.cluster)] - g)
 		}
 	}
 	return carried

@@ -39,10 +39,10 @@ func propagatedNetwork(t *testing.T, w *referenceModel, a answers, random *rand.
 
 // evidenceByEnumeration computes exactly what network.logEvidence approximates. A
 // condition that causes none of the findings is not a contender.
-func (w *referenceModel) evidenceByEnumeration(a answers) float64 {
-	likelihood := w.evidenceLikelihood(a)
-	for c, prior := range w.priors {
-		if slices.ContainsFunc(w.nodes, func(n referenceNode) bool { return n.activation[c] > 0 }) {
+func (m *referenceModel) evidenceByEnumeration(a answers) float64 {
+	likelihood := m.evidenceLikelihood(a)
+	for c, prior := range m.priors {
+		if slices.ContainsFunc(m.nodes, func(n referenceNode) bool { return n.activation[c] > 0 }) {
 			likelihood /= 1 - prior
 		}
 	}

@@ -15,8 +15,8 @@ import (
 )
 
 // posterior returns the probability of each condition.
-func (w *referenceModel) posterior(a answers) []float64 {
-	with, all := w.enumerate(a)
+func (m *referenceModel) posterior(a answers) []float64 {
+	with, all := m.enumerate(a)
 	for c := range with {
 		with[c] /= all
 	}
@@ -24,28 +24,28 @@ func (w *referenceModel) posterior(a answers) []float64 {
 }
 
 // evidenceLikelihood returns the probability of the answers.
-func (w *referenceModel) evidenceLikelihood(a answers) float64 {
-	_, all := w.enumerate(a)
+func (m *referenceModel) evidenceLikelihood(a answers) float64 {
+	_, all := m.enumerate(a)
 	return all
 }
 
 // enumerate visits every set of conditions and everything that they and the leak may
 // produce. It returns the joint probability of the answers and each condition, and the
 // probability of the answers.
-func (w *referenceModel) enumerate(a answers) (with []float64, all float64) {
-	a = w.dropEmptyChoices(a)
-	with = make([]float64, len(w.priors))
-	for set := range 1 << len(w.priors) {
+func (m *referenceModel) enumerate(a answers) (with []float64, all float64) {
+	a = m.dropEmptyChoices(a)
+	with = make([]float64, len(m.priors))
+	for set := range 1 << len(m.priors) {
 		weight := 1.0
-		for c := range w.priors {
-			prior := w.odds(c, a) / (1 + w.odds(c, a))
+		for c := range m.priors {
+			prior := m.odds(c, a) / (1 + m.odds(c, a))
 			if set>>c&1 == 0 {
 				prior = 1 - prior
 			}
 			weight *= prior
 		}
-		for _, family := range w.families() {
-			weight *= w.likelihood(family, set, a)
+		for _, family := range m.families() {
+			weight *= m.likelihood(family, set, a)
 		}
 		all += weight
 		for c := range with {
@@ -59,11 +59,11 @@ func (w *referenceModel) enumerate(a answers) (with []float64, all float64) {
 
 // dropEmptyChoices returns the answers, except the answers that deny every level of
 // a present node.
-func (w *referenceModel) dropEmptyChoices(a answers) answers {
+func (m *referenceModel) dropEmptyChoices(a answers) answers {
 	a = maps.Clone(a)
-	for _, g := range w.groups {
-		denied := func(item int) bool { return a[item] == Absent && !w.isPresent(item, a) }
-		if !g.ordered || !w.isPresent(w.nodes[g.items[0]].parent, a) || slices.ContainsFunc(g.items, func(item int) bool { return !denied(item) }) {
+	for _, g := range m.groups {
+		denied := func(item int) bool { return a[item] == Absent && !m.isPresent(item, a) }
+		if !g.ordered || !m.isPresent(m.nodes[g.items[0]].parent, a) || slices.ContainsFunc(g.items, func(item int) bool { return !denied(item) }) {
 			continue
 		}
 		for _, item := range g.items {
@@ -73,13 +73,13 @@ func (w *referenceModel) dropEmptyChoices(a answers) answers {
 	return a
 }
 
-func (w *referenceModel) odds(c int, a answers) float64 {
-	odds := w.priors[c] / (1 - w.priors[c])
-	for _, f := range w.factors {
+func (m *referenceModel) odds(c int, a answers) float64 {
+	odds := m.priors[c] / (1 - m.priors[c])
+	for _, f := range m.factors {
 		if f.condition != c {
 			continue
 		}
-		switch a[len(w.nodes)+f.risk] {
+		switch a[len(m.nodes)+f.risk] {
 		case Present:
 			odds *= f.present
 		case Absent:
@@ -90,15 +90,15 @@ func (w *referenceModel) odds(c int, a answers) float64 {
 }
 
 // families returns the groups of dependent nodes, parents before children.
-func (w *referenceModel) families() [][]int {
-	family := make([]int, len(w.nodes))
-	byFamily := make([][]int, len(w.nodes)+len(w.groups))
-	for i, n := range w.nodes {
+func (m *referenceModel) families() [][]int {
+	family := make([]int, len(m.nodes))
+	byFamily := make([][]int, len(m.nodes)+len(m.groups))
+	for i, n := range m.nodes {
 		switch {
 		case n.parent != none:
 			family[i] = family[n.parent]
 		case n.group != none:
-			family[i] = len(w.nodes) + n.group
+			family[i] = len(m.nodes) + n.group
 		default:
 			family[i] = i
 		}
@@ -116,21 +116,21 @@ func (w *referenceModel) families() [][]int {
 // likelihood returns the probability that the conditions of a set, and the leak,
 // produce nothing that the answers about a family deny, and together explain
 // everything that they affirm.
-func (w *referenceModel) likelihood(family []int, set int, a answers) float64 {
-	timed, all := w.timedNodes(family, a), 0
-	for _, other := range w.families() {
-		all += len(w.timedNodes(other, a))
+func (m *referenceModel) likelihood(family []int, set int, a answers) float64 {
+	timed, all := m.timedNodes(family, a), 0
+	for _, other := range m.families() {
+		all += len(m.timedNodes(other, a))
 	}
 	explained := make([]float64, 1<<len(family))
 	explained[0] = 1
-	for c := range len(w.priors) + 1 {
-		if c < len(w.priors) && set>>c&1 == 0 {
+	for c := range len(m.priors) + 1 {
+		if c < len(m.priors) && set>>c&1 == 0 {
 			continue
 		}
 		alone := make([]float64, len(explained))
 		for outcome := range alone {
-			if w.isAllowed(family, outcome, a) {
-				w.addExplained(family, c, outcome, timed, all, w.outcomeProbability(family, c, outcome), alone)
+			if m.isAllowed(family, outcome, a) {
+				m.addExplained(family, c, outcome, timed, all, m.outcomeProbability(family, c, outcome), alone)
 			}
 		}
 		next := make([]float64, len(explained))
@@ -143,7 +143,7 @@ func (w *referenceModel) likelihood(family []int, set int, a answers) float64 {
 	}
 	sum := 0.0
 	for outcome, chance := range explained {
-		if w.isConsistent(family, outcome, a) {
+		if m.isConsistent(family, outcome, a) {
 			sum += chance
 		}
 	}
@@ -152,31 +152,31 @@ func (w *referenceModel) likelihood(family []int, set int, a answers) float64 {
 
 // timedNodes returns the nodes that the patient reports with a duration, except those
 // with a timed descendant.
-func (w *referenceModel) timedNodes(family []int, a answers) []int {
+func (m *referenceModel) timedNodes(family []int, a answers) []int {
 	var timed []int
 	for _, node := range family {
-		if w.durations[node] > 0 && a[node] == Present && !w.isOverruledAtOrAbove(node, a) {
+		if m.durations[node] > 0 && a[node] == Present && !m.isOverruledAtOrAbove(node, a) {
 			timed = append(timed, node)
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(timed), func(node int) bool {
-		return slices.ContainsFunc(timed, func(other int) bool { return other != node && w.isAtOrBelow(other, node) })
+		return slices.ContainsFunc(timed, func(other int) bool { return other != node && m.isAtOrBelow(other, node) })
 	})
 }
 
 // isOverruledAtOrAbove reports whether a later item was chosen in the group of a node
 // or of an ancestor.
-func (w *referenceModel) isOverruledAtOrAbove(node int, a answers) bool {
-	for n := node; n != none; n = w.nodes[n].parent {
-		if w.isOverruled(n, a) {
+func (m *referenceModel) isOverruledAtOrAbove(node int, a answers) bool {
+	for n := node; n != none; n = m.nodes[n].parent {
+		if m.isOverruled(n, a) {
 			return true
 		}
 	}
 	return false
 }
 
-func (w *referenceModel) isAtOrBelow(node, ancestor int) bool {
-	for n := node; n != none; n = w.nodes[n].parent {
+func (m *referenceModel) isAtOrBelow(node, ancestor int) bool {
+	for n := node; n != none; n = m.nodes[n].parent {
 		if n == ancestor {
 			return true
 		}
@@ -188,27 +188,27 @@ func (w *referenceModel) isAtOrBelow(node, ancestor int) bool {
 // excludes timed nodes, and their descendants, that it produced at a very different
 // time. Each timed node, including those of other families, contributes its share to
 // that probability.
-func (w *referenceModel) addExplained(family []int, cause, outcome int, timed []int, all int, chance float64, into []float64) {
+func (m *referenceModel) addExplained(family []int, cause, outcome int, timed []int, all int, chance float64, into []float64) {
 	if len(timed) == 0 {
 		into[outcome] += chance
 		return
 	}
-	near := math.Pow(w.courseLikelihood(cause, w.durations[timed[0]]), 1/float64(all))
+	near := math.Pow(m.courseLikelihood(cause, m.durations[timed[0]]), 1/float64(all))
 	without := outcome
 	for i, node := range family {
-		if w.isAtOrBelow(node, timed[0]) {
+		if m.isAtOrBelow(node, timed[0]) {
 			without &^= 1 << i
 		}
 	}
-	w.addExplained(family, cause, outcome, timed[1:], all, chance*near, into)
-	w.addExplained(family, cause, without, timed[1:], all, chance*(1-near), into)
+	m.addExplained(family, cause, outcome, timed[1:], all, chance*near, into)
+	m.addExplained(family, cause, without, timed[1:], all, chance*(1-near), into)
 }
 
 // courseLikelihood returns the probability that the course of a cause puts a duration
 // between half and twice the given one. The remaining probability is scaled by 0.006
 // and added, as the floor.
-func (w *referenceModel) courseLikelihood(cause int, duration time.Duration) float64 {
-	c := w.courses[cause]
+func (m *referenceModel) courseLikelihood(cause int, duration time.Duration) float64 {
+	c := m.courses[cause]
 	upTo := func(minutes float64) float64 {
 		return math.Erf((math.Log(minutes)-c.Mean)/(c.StdDev*math.Sqrt2)) / 2
 	}
@@ -218,46 +218,46 @@ func (w *referenceModel) courseLikelihood(cause int, duration time.Duration) flo
 
 // outcomeProbability returns the probability that a cause produces exactly this subset
 // of a family.
-func (w *referenceModel) outcomeProbability(family []int, cause, outcomeProbability int) float64 {
+func (m *referenceModel) outcomeProbability(family []int, cause, outcomeProbability int) float64 {
 	chance := 1.0
 	chosen := map[int]bool{}
 	for i, node := range family {
-		n := &w.nodes[node]
+		n := &m.nodes[node]
 		brought := outcomeProbability>>i&1 == 1
-		if !w.isParentInOutcome(family, outcomeProbability, n) {
+		if !m.isParentInOutcome(family, outcomeProbability, n) {
 			if brought {
 				return 0
 			}
 			continue
 		}
-		if n.group != none && w.groups[n.group].single {
+		if n.group != none && m.groups[n.group].single {
 			if brought && chosen[n.group] {
 				return 0
 			}
 			if brought {
 				chosen[n.group] = true
-				chance *= w.conditionalProbability(node, cause)
+				chance *= m.conditionalProbability(node, cause)
 			}
-			if items := w.groups[n.group].items; node == items[len(items)-1] && !chosen[n.group] {
+			if items := m.groups[n.group].items; node == items[len(items)-1] && !chosen[n.group] {
 				rest := 1.0
 				for _, item := range items {
-					rest -= w.conditionalProbability(item, cause)
+					rest -= m.conditionalProbability(item, cause)
 				}
 				chance *= rest
 			}
 			continue
 		}
 		if brought {
-			chance *= w.conditionalProbability(node, cause)
+			chance *= m.conditionalProbability(node, cause)
 		} else {
-			chance *= 1 - w.conditionalProbability(node, cause)
+			chance *= 1 - m.conditionalProbability(node, cause)
 		}
 	}
 	return chance
 }
 
 // isParentInOutcome reports whether a node is a root or its parent is in the outcome.
-func (w *referenceModel) isParentInOutcome(family []int, outcome int, n *referenceNode) bool {
+func (m *referenceModel) isParentInOutcome(family []int, outcome int, n *referenceNode) bool {
 	for i, node := range family {
 		if node == n.parent {
 			return outcome>>i&1 == 1
@@ -268,15 +268,15 @@ func (w *referenceModel) isParentInOutcome(family []int, outcome int, n *referen
 
 // conditionalProbability returns the probability that a cause that produced the parent
 // of a node produces the node.
-func (w *referenceModel) conditionalProbability(node, cause int) float64 {
-	n := &w.nodes[node]
+func (m *referenceModel) conditionalProbability(node, cause int) float64 {
+	n := &m.nodes[node]
 	switch {
 	case n.activation[cause] == 0:
 		return 0
 	case n.parent == none:
 		return n.reportProbability(cause)
 	default:
-		return n.activation[cause] / w.nodes[n.parent].activation[cause]
+		return n.activation[cause] / m.nodes[n.parent].activation[cause]
 	}
 }
 
@@ -290,12 +290,12 @@ func (n *referenceNode) reportProbability(cause int) float64 {
 }
 
 // isAllowed reports whether a cause may produce an outcome, given the denied nodes.
-func (w *referenceModel) isAllowed(family []int, outcome int, a answers) bool {
+func (m *referenceModel) isAllowed(family []int, outcome int, a answers) bool {
 	for i, node := range family {
 		if outcome>>i&1 == 0 {
 			continue
 		}
-		if a[node] == Absent && !w.isPresent(node, a) && !w.isSettled(node, a) || w.isRuledOut(node, a) {
+		if a[node] == Absent && !m.isPresent(node, a) && !m.isSettled(node, a) || m.isRuledOut(node, a) {
 			return false
 		}
 	}
@@ -304,13 +304,13 @@ func (w *referenceModel) isAllowed(family []int, outcome int, a answers) bool {
 
 // isConsistent reports whether the explained nodes of a family include everything that
 // the answers affirm.
-func (w *referenceModel) isConsistent(family []int, outcome int, a answers) bool {
+func (m *referenceModel) isConsistent(family []int, outcome int, a answers) bool {
 	holds := map[int]bool{}
 	for i, node := range family {
 		holds[node] = outcome>>i&1 == 1
 	}
 	for _, node := range family {
-		for _, required := range w.impliedNodes(node, a) {
+		for _, required := range m.impliedNodes(node, a) {
 			if !holds[required] {
 				return false
 			}
@@ -322,17 +322,17 @@ func (w *referenceModel) isConsistent(family []int, outcome int, a answers) bool
 // impliedNodes returns the nodes that are present because this one was reported: the
 // node and its ancestors, unless a later item of its group, or of an ancestor's group,
 // was chosen. A node that no condition causes adds no information to its parent.
-func (w *referenceModel) impliedNodes(node int, a answers) []int {
+func (m *referenceModel) impliedNodes(node int, a answers) []int {
 	if a[node] != Present {
 		return nil
 	}
 	var nodes []int
-	for n := node; n != none; n = w.nodes[n].parent {
-		if w.isOverruled(n, a) {
+	for n := node; n != none; n = m.nodes[n].parent {
+		if m.isOverruled(n, a) {
 			nodes = nil
 			continue
 		}
-		if w.nodes[n].linked {
+		if m.nodes[n].linked {
 			nodes = append(nodes, n)
 		}
 	}
@@ -340,12 +340,12 @@ func (w *referenceModel) impliedNodes(node int, a answers) []int {
 }
 
 // isPresent reports whether a node, or a descendant, was reported as present.
-func (w *referenceModel) isPresent(node int, a answers) bool {
+func (m *referenceModel) isPresent(node int, a answers) bool {
 	for below, choice := range a {
-		if choice != Present || below >= len(w.nodes) {
+		if choice != Present || below >= len(m.nodes) {
 			continue
 		}
-		for n := below; n != none; n = w.nodes[n].parent {
+		for n := below; n != none; n = m.nodes[n].parent {
 			if n == node {
 				return true
 			}
@@ -355,13 +355,13 @@ func (w *referenceModel) isPresent(node int, a answers) bool {
 }
 
 // isOverruled reports whether a later item of the same exclusive group is present.
-func (w *referenceModel) isOverruled(node int, a answers) bool {
-	group := w.nodes[node].group
-	if group == none || !w.groups[group].single {
+func (m *referenceModel) isOverruled(node int, a answers) bool {
+	group := m.nodes[node].group
+	if group == none || !m.groups[group].single {
 		return false
 	}
-	for _, item := range w.groups[group].items {
-		if item > node && w.isPresent(item, a) {
+	for _, item := range m.groups[group].items {
+		if item > node && m.isPresent(item, a) {
 			return true
 		}
 	}
@@ -370,14 +370,14 @@ func (w *referenceModel) isOverruled(node int, a answers) bool {
 
 // isSettled reports whether another item of the same exclusive group is present, so
 // that the choice of the group determines this item.
-func (w *referenceModel) isSettled(node int, a answers) bool {
-	for n := node; n != none; n = w.nodes[n].parent {
-		group := w.nodes[n].group
-		if group == none || !w.groups[group].single {
+func (m *referenceModel) isSettled(node int, a answers) bool {
+	for n := node; n != none; n = m.nodes[n].parent {
+		group := m.nodes[n].group
+		if group == none || !m.groups[group].single {
 			continue
 		}
-		for _, item := range w.groups[group].items {
-			if w.isPresent(item, a) && (item != n || w.isOverruled(n, a)) {
+		for _, item := range m.groups[group].items {
+			if m.isPresent(item, a) && (item != n || m.isOverruled(n, a)) {
 				return true
 			}
 		}
@@ -387,18 +387,18 @@ func (w *referenceModel) isSettled(node int, a answers) bool {
 
 // isRuledOut reports whether the choice in an exclusive group means that no cause
 // produced this item.
-func (w *referenceModel) isRuledOut(node int, a answers) bool {
-	group := w.nodes[node].group
-	if group == none || !w.groups[group].single {
+func (m *referenceModel) isRuledOut(node int, a answers) bool {
+	group := m.nodes[node].group
+	if group == none || !m.groups[group].single {
 		return false
 	}
 	chosen := none
-	for _, item := range w.groups[group].items {
-		if w.isPresent(item, a) {
+	for _, item := range m.groups[group].items {
+		if m.isPresent(item, a) {
 			chosen = item
 		}
 	}
-	return chosen != none && (node > chosen || node < chosen && !w.groups[group].ordered)
+	return chosen != none && (node > chosen || node < chosen && !m.groups[group].ordered)
 }
 
 // infer returns the posterior that the engine computes.

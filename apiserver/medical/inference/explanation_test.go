@@ -201,15 +201,15 @@ func TestExplainRejectsUnrankedCondition(t *testing.T) {
 
 // withoutAnswer returns the answers without one answer and the parents that no other
 // answer implies, computed from the reference model, not by the engine.
-func (w *referenceModel) withoutAnswer(a answers, node int) answers {
+func (m *referenceModel) withoutAnswer(a answers, node int) answers {
 	less := maps.Clone(a)
-	if node >= len(w.nodes) { // a risk factor
+	if node >= len(m.nodes) { // a risk factor
 		delete(less, node)
 		return less
 	}
 	gone := map[int]bool{}
-	for n := node; n != none; n = w.nodes[n].parent {
-		if n != node && slices.ContainsFunc(w.descendants(n), func(k int) bool { return !gone[k] && a[k] == Present && !w.isOverruledAtOrAbove(k, a) }) {
+	for n := node; n != none; n = m.nodes[n].parent {
+		if n != node && slices.ContainsFunc(m.descendants(n), func(k int) bool { return !gone[k] && a[k] == Present && !m.isOverruledAtOrAbove(k, a) }) {
 			break
 		}
 		gone[n] = true
@@ -219,9 +219,9 @@ func (w *referenceModel) withoutAnswer(a answers, node int) answers {
 }
 
 // descendants returns the nodes below a node.
-func (w *referenceModel) descendants(node int) (list []int) {
-	for k := range w.nodes {
-		for n := w.nodes[k].parent; n != none; n = w.nodes[n].parent {
+func (m *referenceModel) descendants(node int) (list []int) {
+	for k := range m.nodes {
+		for n := m.nodes[k].parent; n != none; n = m.nodes[n].parent {
 			if n == node {
 				list = append(list, k)
 			}
@@ -232,8 +232,8 @@ func (w *referenceModel) descendants(node int) (list []int) {
 
 // isOwnFinding reports whether an answer is an independent finding: present, implied
 // by no other, and not overruled.
-func (w *referenceModel) isOwnFinding(a answers, node int) bool {
-	return a[node] == Present && !w.isOverruledAtOrAbove(node, a) && !slices.ContainsFunc(w.descendants(node), func(k int) bool { return a[k] == Present })
+func (m *referenceModel) isOwnFinding(a answers, node int) bool {
+	return a[node] == Present && !m.isOverruledAtOrAbove(node, a) && !slices.ContainsFunc(m.descendants(node), func(k int) bool { return a[k] == Present })
 }
 
 // TestSupportMatchesEnumeration compares explanations of random models with the
@@ -274,11 +274,11 @@ func TestSupportMatchesEnumeration(t *testing.T) {
 
 // posteriorsWithout returns, by observation, the posteriors without the finding about
 // it, or nil if there is no finding.
-func (w *referenceModel) posteriorsWithout(a answers) [][]float64 {
-	without := make([][]float64, len(w.release.Observations))
+func (m *referenceModel) posteriorsWithout(a answers) [][]float64 {
+	without := make([][]float64, len(m.release.Observations))
 	for o := range without {
-		if o < len(w.nodes) && w.isOwnFinding(a, o) || o >= len(w.nodes) && a[o] == Present {
-			without[o] = w.posterior(w.withoutAnswer(a, o))
+		if o < len(m.nodes) && m.isOwnFinding(a, o) || o >= len(m.nodes) && a[o] == Present {
+			without[o] = m.posterior(m.withoutAnswer(a, o))
 		}
 	}
 	return without
@@ -286,12 +286,12 @@ func (w *referenceModel) posteriorsWithout(a answers) [][]float64 {
 
 // isLinkedAtOrBelow reports whether a condition causes a node or one of its ancestors,
 // or has the risk factor.
-func (w *referenceModel) isLinkedAtOrBelow(condition, o int) bool {
-	if o >= len(w.nodes) {
-		return slices.ContainsFunc(w.factors, func(f referenceFactor) bool { return f.condition == condition && len(w.nodes)+f.risk == o })
+func (m *referenceModel) isLinkedAtOrBelow(condition, o int) bool {
+	if o >= len(m.nodes) {
+		return slices.ContainsFunc(m.factors, func(f referenceFactor) bool { return f.condition == condition && len(m.nodes)+f.risk == o })
 	}
-	for n := o; n != none; n = w.nodes[n].parent {
-		if w.nodes[n].activation[condition] > 0 {
+	for n := o; n != none; n = m.nodes[n].parent {
+		if m.nodes[n].activation[condition] > 0 {
 			return true
 		}
 	}

@@ -199,22 +199,23 @@ type questionOption struct {
 
 // questionOptions returns the questions that can be asked once some symptoms are
 // known.
-func (w *referenceModel) questionOptions(a answers) []questionOption {
+func (m *referenceModel) questionOptions(a answers) []questionOption {
 	var list []questionOption
-	for i, n := range w.nodes {
+	for i, n := range m.nodes {
 		if _, known := a[i]; !known && n.linked && n.group == none && (n.parent == none || a[n.parent] == Present) {
 			list = append(list, questionOption{[]int{i}, []answers{{i: Present}, {i: Absent}}})
 		}
 	}
-	for _, g := range w.groups {
-		if parent := w.nodes[g.items[0]].parent; parent == none || a[parent] == Present {
+	for _, g := range m.groups {
+		if parent := m.nodes[g.items[0]].parent; parent == none || a[parent] == Present {
 			list = append(list, questionOption{g.items, g.outcomes()})
 		}
 	}
 	return list
 }
 
-// outcomes returns the possible answers to a group: at most one item, or any subset.
+// outcomes returns all possible answers to a group: at most one item present in a
+// single-choice group, any subset in a multiple-choice group.
 func (g *referenceGroup) outcomes() []answers {
 	var list []answers
 	for chosen := range 1 << len(g.items) {
@@ -235,7 +236,7 @@ func (g *referenceGroup) outcomes() []answers {
 
 // expectedGain returns the expected information of the answer about each condition,
 // summed, computed exactly by enumeration.
-func (w *referenceModel) expectedGain(a answers, q questionOption) float64 {
+func (m *referenceModel) expectedGain(a answers, q questionOption) float64 {
 	entropy := func(with []float64, all float64) (sum float64) {
 		for _, p := range with {
 			sum += model.BinaryEntropy(p / all)
@@ -246,11 +247,11 @@ func (w *referenceModel) expectedGain(a answers, q questionOption) float64 {
 	for _, outcome := range q.outcomes {
 		more := maps.Clone(a)
 		maps.Copy(more, outcome)
-		with, all := w.enumerate(more)
+		with, all := m.enumerate(more)
 		after += all * entropy(with, all)
 		total += all
 	}
-	return entropy(w.enumerate(a)) - after/total
+	return entropy(m.enumerate(a)) - after/total
 }
 
 // TestChosenQuestionIsNearOptimal enumerates small models: the exact gain of the
@@ -291,9 +292,9 @@ func TestChosenQuestionIsNearOptimal(t *testing.T) {
 }
 
 // drawComplaint draws a root that is present and possibly another that is absent.
-func (w *referenceModel) drawComplaint(random *rand.Rand) answers {
+func (m *referenceModel) drawComplaint(random *rand.Rand) answers {
 	var roots []int
-	for i, n := range w.nodes {
+	for i, n := range m.nodes {
 		if n.parent == none && n.group == none {
 			roots = append(roots, i)
 		}
@@ -307,21 +308,21 @@ func (w *referenceModel) drawComplaint(random *rand.Rand) answers {
 }
 
 // ask returns the question that the engine chooses.
-func (w *referenceModel) ask(t testing.TB, a answers, random *rand.Rand) *Question {
-	p, err := NewPatient(w.release, model.Female, 400, w.evidence(a, random))
+func (m *referenceModel) ask(t testing.TB, a answers, random *rand.Rand) *Question {
+	p, err := NewPatient(m.release, model.Female, 400, m.evidence(a, random))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New().Assess(w.release, p, Options{}).Question
+	return New().Assess(m.release, p, Options{}).Question
 }
 
 // compare returns the gain of a question and of the best one.
-func (w *referenceModel) compare(t testing.TB, a answers, q *Question) (got, most float64) {
+func (m *referenceModel) compare(t testing.TB, a answers, q *Question) (got, most float64) {
 	got = -1
-	for _, inquiry := range w.questionOptions(a) {
-		gain := w.expectedGain(a, inquiry)
+	for _, inquiry := range m.questionOptions(a) {
+		gain := m.expectedGain(a, inquiry)
 		most = max(most, gain)
-		if w.nodes[inquiry.items[0]].id == w.release.ObservationID(q.Items[0]) {
+		if m.nodes[inquiry.items[0]].id == m.release.ObservationID(q.Items[0]) {
 			got = gain
 		}
 	}

@@ -15,9 +15,9 @@ type levelProbabilities [model.EmergencyAmbulance + 1]float64
 // multiplyAbsence multiplies the probabilities that no condition of each level or above
 // is present by the probability that a condition of the given level, which is present
 // with probability p, is absent.
-func (b *levelProbabilities) multiplyAbsence(level model.TriageLevel, p float64) {
+func (l *levelProbabilities) multiplyAbsence(level model.TriageLevel, p float64) {
 	for i := range level + 1 {
-		b[i] *= 1 - p
+		l[i] *= 1 - p
 	}
 }
 

@@ -78,121 +78,121 @@ func newReferenceModel(t modeltest.TB, random *rand.Rand) *referenceModel {
 }
 
 // drawFamily adds a root, children, possibly a group, and grandchildren.
-func (w *referenceModel) drawFamily(random *rand.Rand) {
-	root := w.addNode(none, none, w.drawProbabilities(random, 0.05, 0.95, 0.01, 0.15))
+func (m *referenceModel) drawFamily(random *rand.Rand) {
+	root := m.addNode(none, none, m.drawProbabilities(random, 0.05, 0.95, 0.01, 0.15))
 	for range random.IntN(3) {
-		child := w.addNode(root, none, w.scaledActivation(random, root, 0.9))
+		child := m.addNode(root, none, m.scaledActivation(random, root, 0.9))
 		if random.IntN(3) == 0 {
-			w.addNode(child, none, w.scaledActivation(random, child, 0.9))
+			m.addNode(child, none, m.scaledActivation(random, child, 0.9))
 		}
 	}
 	switch random.IntN(4) {
 	case 0:
-		w.drawItems(random, root, false)
+		m.drawItems(random, root, false)
 	case 1:
-		w.drawItems(random, root, true)
+		m.drawItems(random, root, true)
 	case 2:
-		group := len(w.groups)
-		w.groups = append(w.groups, referenceGroup{})
+		group := len(m.groups)
+		m.groups = append(m.groups, referenceGroup{})
 		for range 2 {
-			item := w.addNode(root, group, w.scaledActivation(random, root, 0.9))
-			w.groups[group].items = append(w.groups[group].items, item)
+			item := m.addNode(root, group, m.scaledActivation(random, root, 0.9))
+			m.groups[group].items = append(m.groups[group].items, item)
 		}
 	}
 }
 
 // drawItems adds an exclusive group with or without a parent. It divides the
 // probability that a cause produces the parent among the items and none of them.
-func (w *referenceModel) drawItems(random *rand.Rand, parent int, ordered bool) {
-	group, items := len(w.groups), 2+random.IntN(2)
-	w.groups = append(w.groups, referenceGroup{single: true, ordered: ordered})
-	whole := w.drawProbabilities(random, 0.5, 0.95, 0.05, 0.06)
+func (m *referenceModel) drawItems(random *rand.Rand, parent int, ordered bool) {
+	group, items := len(m.groups), 2+random.IntN(2)
+	m.groups = append(m.groups, referenceGroup{single: true, ordered: ordered})
+	whole := m.drawProbabilities(random, 0.5, 0.95, 0.05, 0.06)
 	if parent != none {
-		whole = w.nodes[parent].activation
+		whole = m.nodes[parent].activation
 	}
 	for range items {
 		chances := make([]float64, len(whole))
 		for c := range chances {
 			chances[c] = whole[c] * (0.1 + 0.9*random.Float64()) * 0.7 / float64(items)
 		}
-		item := w.addNode(parent, group, chances)
-		w.groups[group].items = append(w.groups[group].items, item)
+		item := m.addNode(parent, group, chances)
+		m.groups[group].items = append(m.groups[group].items, item)
 	}
-	if item := w.groups[group].items[0]; random.IntN(2) == 0 {
-		w.addNode(item, none, w.scaledActivation(random, item, 0.5))
+	if item := m.groups[group].items[0]; random.IntN(2) == 0 {
+		m.addNode(item, none, m.scaledActivation(random, item, 0.5))
 	}
 }
 
-func (w *referenceModel) addNode(parent, group int, probabilities []float64) int {
-	n := referenceNode{id: fmt.Sprintf("s_%d", len(w.nodes)+1), parent: parent, group: group, activation: probabilities}
-	for _, chance := range probabilities[:len(w.priors)] {
+func (m *referenceModel) addNode(parent, group int, probabilities []float64) int {
+	n := referenceNode{id: fmt.Sprintf("s_%d", len(m.nodes)+1), parent: parent, group: group, activation: probabilities}
+	for _, chance := range probabilities[:len(m.priors)] {
 		n.linked = n.linked || chance > 0
 	}
-	w.nodes = append(w.nodes, n)
-	return len(w.nodes) - 1
+	m.nodes = append(m.nodes, n)
+	return len(m.nodes) - 1
 }
 
 // drawProbabilities draws the probability for each condition, some of them zero, and
 // for the leak.
-func (w *referenceModel) drawProbabilities(random *rand.Rand, low, high, leakLow, leakHigh float64) []float64 {
-	chances := make([]float64, len(w.priors)+1)
-	for c := range w.priors {
+func (m *referenceModel) drawProbabilities(random *rand.Rand, low, high, leakLow, leakHigh float64) []float64 {
+	chances := make([]float64, len(m.priors)+1)
+	for c := range m.priors {
 		if random.IntN(3) > 0 {
 			chances[c] = low + (high-low)*random.Float64()
 		}
 	}
-	chances[len(w.priors)] = leakLow + (leakHigh-leakLow)*random.Float64()
+	chances[len(m.priors)] = leakLow + (leakHigh-leakLow)*random.Float64()
 	return chances
 }
 
 // scaledActivation draws the probabilities of a child, at most the given share of the
 // parent's.
-func (w *referenceModel) scaledActivation(random *rand.Rand, node int, most float64) []float64 {
-	chances := make([]float64, len(w.priors)+1)
-	for c, whole := range w.nodes[node].activation {
+func (m *referenceModel) scaledActivation(random *rand.Rand, node int, most float64) []float64 {
+	chances := make([]float64, len(m.priors)+1)
+	for c, whole := range m.nodes[node].activation {
 		chances[c] = whole * most * (0.05 + 0.95*random.Float64())
-		if c < len(w.priors) && random.IntN(5) == 0 && !w.isOrderedLevel(node) {
+		if c < len(m.priors) && random.IntN(5) == 0 && !m.isOrderedLevel(node) {
 			chances[c] = 0
 		}
 	}
 	return chances
 }
 
-func (w *referenceModel) isOrderedLevel(node int) bool {
-	return w.nodes[node].group != none && w.groups[w.nodes[node].group].ordered
+func (m *referenceModel) isOrderedLevel(node int) bool {
+	return m.nodes[node].group != none && m.groups[m.nodes[node].group].ordered
 }
 
 // build builds the release of the model.
-func (w *referenceModel) build(t modeltest.TB) *model.Release {
+func (m *referenceModel) build(t modeltest.TB) *model.Release {
 	b := modeltest.New()
-	for c, prior := range w.priors {
+	for c, prior := range m.priors {
 		b.Condition(fmt.Sprintf("c_%d", c+1), prior, func(d *model.DraftCondition) {
-			if len(w.courses) > 0 {
-				d.Course = w.courses[c]
+			if len(m.courses) > 0 {
+				d.Course = m.courses[c]
 			}
 		})
 	}
-	if len(w.courses) > 0 {
-		b.Draft().Meta.LeakCourse = w.courses[len(w.priors)]
+	if len(m.courses) > 0 {
+		b.Draft().Meta.LeakCourse = m.courses[len(m.priors)]
 	}
-	for _, n := range w.nodes {
-		if leak := n.activation[len(w.priors)]; n.parent == none {
+	for _, n := range m.nodes {
+		if leak := n.activation[len(m.priors)]; n.parent == none {
 			b.Symptom(n.id, leak)
 		} else {
-			b.Child(n.id, w.nodes[n.parent].id, model.CharacterRelation, leak)
+			b.Child(n.id, m.nodes[n.parent].id, model.CharacterRelation, leak)
 		}
 	}
-	for i := range w.nodes {
-		for c := range w.priors {
-			if w.nodes[i].activation[c] > 0 {
-				b.Link(fmt.Sprintf("c_%d", c+1), w.nodes[i].id, w.share(i, c))
+	for i := range m.nodes {
+		for c := range m.priors {
+			if m.nodes[i].activation[c] > 0 {
+				b.Link(fmt.Sprintf("c_%d", c+1), m.nodes[i].id, m.share(i, c))
 			}
 		}
 	}
-	for _, g := range w.groups {
+	for _, g := range m.groups {
 		var ids []string
 		for _, item := range g.items {
-			ids = append(ids, w.nodes[item].id)
+			ids = append(ids, m.nodes[item].id)
 		}
 		switch {
 		case g.ordered:
@@ -206,26 +206,26 @@ func (w *referenceModel) build(t modeltest.TB) *model.Release {
 	for risk := range referenceRiskCount {
 		b.RiskFactor(fmt.Sprintf("p_%d", risk+1), 0.2)
 	}
-	for _, f := range w.factors {
+	for _, f := range m.factors {
 		b.Factor(fmt.Sprintf("c_%d", f.condition+1), fmt.Sprintf("p_%d", f.risk+1), f.present, f.absent)
 	}
 	return b.Build(t)
 }
 
 // share returns the share of patients with only the given condition who report a node.
-func (w *referenceModel) share(node, condition int) float64 {
-	leak := len(w.priors)
-	n := &w.nodes[node]
-	if !w.isOrderedLevel(node) {
+func (m *referenceModel) share(node, condition int) float64 {
+	leak := len(m.priors)
+	n := &m.nodes[node]
+	if !m.isOrderedLevel(node) {
 		return 1 - (1-n.activation[condition])*(1-n.activation[leak])
 	}
-	items := w.groups[n.group].items
+	items := m.groups[n.group].items
 	worse := 0.0
 	for i := len(items) - 1; ; i-- {
 		link, background := 0.0, 0.0
 		for _, item := range items[i:] {
-			link += w.nodes[item].activation[condition]
-			background += w.nodes[item].activation[leak]
+			link += m.nodes[item].activation[condition]
+			background += m.nodes[item].activation[leak]
 		}
 		orWorse := 1 - (1-link)*(1-background)
 		if items[i] == node {
@@ -240,16 +240,16 @@ func (w *referenceModel) share(node, condition int) float64 {
 type answers map[int]Choice
 
 // drawAnswers draws arbitrary answers, including contradictory ones.
-func (w *referenceModel) drawAnswers(random *rand.Rand) answers {
+func (m *referenceModel) drawAnswers(random *rand.Rand) answers {
 	a := answers{}
-	for i := range w.nodes {
+	for i := range m.nodes {
 		if random.IntN(2) == 0 {
 			a[i] = Choice(random.IntN(3))
 		}
 	}
 	for risk := range referenceRiskCount {
 		if random.IntN(2) == 0 {
-			a[len(w.nodes)+risk] = Choice(random.IntN(3))
+			a[len(m.nodes)+risk] = Choice(random.IntN(3))
 		}
 	}
 	return a
@@ -257,28 +257,28 @@ func (w *referenceModel) drawAnswers(random *rand.Rand) answers {
 
 // drawDurations draws durations for some of the reported nodes, from a minute to five
 // years.
-func (w *referenceModel) drawDurations(a answers, random *rand.Rand) {
-	w.durations = map[int]time.Duration{}
-	for i := range w.nodes {
+func (m *referenceModel) drawDurations(a answers, random *rand.Rand) {
+	m.durations = map[int]time.Duration{}
+	for i := range m.nodes {
 		if a[i] == Present && random.IntN(2) == 0 {
-			w.durations[i] = time.Duration(math.Exp(15*random.Float64()) * float64(time.Minute))
+			m.durations[i] = time.Duration(math.Exp(15*random.Float64()) * float64(time.Minute))
 		}
 	}
 }
 
 // evidence returns the answers as a client sends them, in random order.
-func (w *referenceModel) evidence(a answers, random *rand.Rand) []ReportedEvidence {
+func (m *referenceModel) evidence(a answers, random *rand.Rand) []ReportedEvidence {
 	var list []ReportedEvidence
-	for i := range len(w.nodes) + referenceRiskCount {
+	for i := range len(m.nodes) + referenceRiskCount {
 		choice, ok := a[i]
 		if !ok {
 			continue
 		}
-		id := fmt.Sprintf("p_%d", i-len(w.nodes)+1)
-		if i < len(w.nodes) {
-			id = w.nodes[i].id
+		id := fmt.Sprintf("p_%d", i-len(m.nodes)+1)
+		if i < len(m.nodes) {
+			id = m.nodes[i].id
 		}
-		list = append(list, ReportedEvidence{ID: id, Choice: choice, Duration: w.durations[i]})
+		list = append(list, ReportedEvidence{ID: id, Choice: choice, Duration: m.durations[i]})
 	}
 	random.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	return list

@@ -136,10 +136,10 @@ func loadFST(data []byte) (loaded *fstIndex, err error) {
 
 // matchingKeys returns the keys that an automaton accepts, in byte order. If the
 // transducer is corrupt, it returns the keys before the corruption.
-func (t *fstIndex) matchingKeys(automaton vellum.Automaton) (keys []string) {
+func (i *fstIndex) matchingKeys(automaton vellum.Automaton) (keys []string) {
 	var err error
 	defer recoverCorruption(&err)
-	found, err := t.Search(automaton, nil, nil)
+	found, err := i.Search(automaton, nil, nil)
 	for ; err == nil; err = found.Next() {
 		key, _ := found.Current()
 		keys = append(keys, string(key))

@@ -257,7 +257,7 @@ func verifyObservation(r *Release, o *Observation) error {
 		return fmt.Errorf("result %v or topic %v is unknown or does not match kind %v", o.LabResult, o.Topic, o.Kind)
 	}
 	if hasDuration := o.DurationFrom != 0 || o.DurationTo != 0; hasDuration && (o.DurationFrom >= o.DurationTo || o.Relation != DurationRelation) {
-		return fmt.Errorf("duration of %d to %d minutes does not match relation %v", o.DurationFrom, o.DurationTo, o.Relation)
+		return fmt.Errorf("invalid duration from %d to %d minutes for relation %v: expected an increasing range, on duration relations only", o.DurationFrom, o.DurationTo, o.Relation)
 	}
 	if !inOpenUnitInterval(o.Leak) {
 		return fmt.Errorf("invalid leak %v: expected a probability strictly between 0 and 1", o.Leak)

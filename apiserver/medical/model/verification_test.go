@@ -169,7 +169,7 @@ func TestDecodeRejectsInvalidReleases(t *testing.T) {
 		{"a word's text over the end", func(r *Release) { r.Words[0].Text.Length = math.MaxUint32 }, "word 0: text"},
 		{"words out of order", func(r *Release) { r.Words[0].Text, r.Words[1].Text = r.Words[1].Text, r.Words[0].Text }, "word 1 is empty or out of order"},
 		{"a word twice", func(r *Release) { r.Words[1].Text = r.Words[0].Text }, "word 1 is empty or out of order"},
-		{"a word that nothing uses", func(r *Release) { r.Words = append([]Word{{Text: r.Words[0].Text}}, r.Words...) }, "word 0: word has no wording"},
+		{"a word that nothing uses", func(r *Release) { r.Words = append([]Word{{Text: r.Words[0].Text}}, r.Words...) }, "word 0: not used in any wording"},
 		{"a use by nothing there is", func(r *Release) { r.WordPostings[0] = math.MaxUint32 }, "word 0: wording 4294967295 after -1 is out of order or out of range [0,12)"},
 		{"uses out of order", func(r *Release) { at := r.postings("headache"); at[0], at[1] = at[1], at[0] }, "after"},
 		{"a use twice", func(r *Release) { at := r.postings("headache"); at[1] = at[0] }, "after"},
@@ -182,7 +182,7 @@ func TestDecodeRejectsInvalidReleases(t *testing.T) {
 		{"a symptom with a result", func(r *Release) { r.Observations[0].LabResult = High }, "s_1: result high"},
 		{"a topic there is not", func(r *Release) { r.Observations[0].Topic = 3 }, "s_1: result none or topic Topic(3)"},
 		{"a time that is none", func(r *Release) { r.Observations[1].DurationTo = 0; r.Observations[1].DurationFrom = 1 }, "duration of 1 to 0"},
-		{"a time of a severity", func(r *Release) { r.Observations[1].DurationTo = 60 }, "duration of 0 to 60 minutes does not match relation severity"},
+		{"a time of a severity", func(r *Release) { r.Observations[1].DurationTo = 60 }, "invalid duration from 0 to 60 minutes for relation severity"},
 
 		{"drugs out of order", func(r *Release) { r.Drugs[1].Number = 2 }, "drug number 2 is out of order after 2"},
 		{"a drug numbered zero", func(r *Release) { r.Drugs[0].Number = 0 }, "drug number 0 is out of order after 0"},

@@ -175,7 +175,7 @@ func verifyWordIndex(r *Release, wordings []Wording, list []Word, wordPostings [
 // countPostings increments the word count of each wording that uses a word.
 func countPostings(wordings []uint32, counts []uint32) error {
 	if len(wordings) == 0 {
-		return errors.New("word has no wording")
+		return errors.New("not used in any wording")
 	}
 	last := int64(-1)
 	for _, wording := range wordings {

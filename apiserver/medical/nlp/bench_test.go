@@ -42,25 +42,25 @@ var textSeparators = strings.Split("and|, but no|. I also have|, then|. Since ye
 
 // text returns a text of at least the given number of characters, with one word in ten
 // misspelled.
-func (y *textGenerator) text(characters int) string {
+func (g *textGenerator) text(characters int) string {
 	var text strings.Builder
 	for text.Len() < characters {
-		wording := y.r.Text(y.r.Wordings[y.random.IntN(len(y.r.Wordings))].Text)
+		wording := g.r.Text(g.r.Wordings[g.random.IntN(len(g.r.Wordings))].Text)
 		for word := range strings.FieldsSeq(strings.ToLower(wording)) {
-			if y.random.IntN(10) == 0 {
-				word = y.mistype(word)
+			if g.random.IntN(10) == 0 {
+				word = g.mistype(word)
 			}
 			text.WriteString(word + " ")
 		}
-		text.WriteString(textSeparators[y.random.IntN(len(textSeparators))] + " ")
+		text.WriteString(textSeparators[g.random.IntN(len(textSeparators))] + " ")
 	}
 	return text.String()[:characters]
 }
 
 // mistype drops or doubles a letter of a word.
-func (y *textGenerator) mistype(word string) string {
-	at := y.random.IntN(len(word))
-	if y.random.IntN(2) == 0 {
+func (g *textGenerator) mistype(word string) string {
+	at := g.random.IntN(len(word))
+	if g.random.IntN(2) == 0 {
 		return word[:at] + word[at:at+1] + word[at:]
 	}
 	return word[:at] + word[at+1:]
@@ -68,17 +68,17 @@ func (y *textGenerator) mistype(word string) string {
 
 // hostile returns a text designed to maximize the cost of parsing: the words that
 // index the most patterns, repeated, misspelled throughout, or without separators.
-func (y *textGenerator) hostile(characters int) string {
-	words := make([]string, 2+y.random.IntN(12))
+func (g *textGenerator) hostile(characters int) string {
+	words := make([]string, 2+g.random.IntN(12))
 	for i := range words {
-		words[i] = y.busiest[y.random.IntN(len(y.busiest))]
+		words[i] = g.busiest[g.random.IntN(len(g.busiest))]
 	}
-	separator := []string{" ", ", ", " and ", "\n"}[y.random.IntN(4)]
+	separator := []string{" ", ", ", " and ", "\n"}[g.random.IntN(4)]
 	var text strings.Builder
 	for text.Len() < characters {
-		word := words[y.random.IntN(len(words))]
-		if y.random.IntN(8) == 0 {
-			word = y.mistype(y.mistype(word + word))
+		word := words[g.random.IntN(len(words))]
+		if g.random.IntN(8) == 0 {
+			word = g.mistype(g.mistype(word + word))
 		}
 		text.WriteString(word + separator)
 	}

@@ -204,7 +204,7 @@ func (p *parser) classifyClauseWithFindings(c *clause) (replaced bool) {
 		p.findings = p.findings[:added]
 		return false
 	}
-	existing.dropped = p.takesHalfOfWords(reading, existing)
+	existing.dropped = p.coversHalf(reading, existing)
 	return existing.dropped
 }
 
@@ -223,9 +223,9 @@ func (p *parser) refines(c *clause, o model.ObservationIndex) bool {
 	})
 }
 
-// takesHalfOfWords reports whether a reading uses at least half of the words of a
-// finding of another family.
-func (p *parser) takesHalfOfWords(reading, found *finding) bool {
+// coversHalf reports whether a reading covers at least half the words of a finding from
+// another family.
+func (p *parser) coversHalf(reading, found *finding) bool {
 	if p.matcher.sameFamily(reading.observation, found.observation) {
 		return false
 	}

@@ -110,8 +110,8 @@ func (m *matcher) spendBudget(ruledOut int32) {
 	}
 }
 
-// matchMeanings finds only the patterns with a meaning from first to last, which are
-// cues or times. It passes the matches to use and removes them.
+// matchMeanings matches only the patterns (cues and times) whose meaning is between first
+// and last. It calls use for each match and then clears the matches.
 func (m *matcher) matchMeanings(first, last model.Meaning, use func(*match)) {
 	m.accepts = func(*model.Pattern) bool { return true }
 	for _, c := range m.prefilter.cues {

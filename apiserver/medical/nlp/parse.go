@@ -172,8 +172,8 @@ func (p *parser) accepts(pattern *model.Pattern) bool {
 	return p.isApplicable(pattern.Observation)
 }
 
-// isApplicable reports whether free text can mention an observation and the patient's
-// sex and age allow it.
+// isApplicable reports whether an observation can appear in free text and is possible at
+// the patient's age and sex.
 func (p *parser) isApplicable(o model.ObservationIndex) bool {
 	observation := &p.r.Observations[o]
 	return observation.Kind != model.LabResult &&

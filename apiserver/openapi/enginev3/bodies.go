@@ -18,27 +18,27 @@ import (
 
 // UnmarshalJSON implements json.Unmarshaler. Type mismatches are reported as a
 // *json.SemanticError of go-json-experiment.
-func (b *Interview) UnmarshalJSON(body []byte) error {
+func (i *Interview) UnmarshalJSON(body []byte) error {
 	type plain Interview
-	return json.Unmarshal(body, (*plain)(b), evidenceUnmarshalers)
+	return json.Unmarshal(body, (*plain)(i), evidenceUnmarshalers)
 }
 
 // UnmarshalJSON implements json.Unmarshaler in the same way as Interview.
-func (b *ExplainRequest) UnmarshalJSON(body []byte) error {
+func (r *ExplainRequest) UnmarshalJSON(body []byte) error {
 	type plain ExplainRequest
-	return json.Unmarshal(body, (*plain)(b), evidenceUnmarshalers)
+	return json.Unmarshal(body, (*plain)(r), evidenceUnmarshalers)
 }
 
 // UnmarshalJSON implements json.Unmarshaler in the same way as Interview.
-func (b *SuggestRequest) UnmarshalJSON(body []byte) error {
+func (r *SuggestRequest) UnmarshalJSON(body []byte) error {
 	type plain SuggestRequest
-	return json.Unmarshal(body, (*plain)(b), evidenceUnmarshalers)
+	return json.Unmarshal(body, (*plain)(r), evidenceUnmarshalers)
 }
 
 // UnmarshalJSON implements json.Unmarshaler in the same way as Interview.
-func (b *ParseRequest) UnmarshalJSON(body []byte) error {
+func (r *ParseRequest) UnmarshalJSON(body []byte) error {
 	type plain ParseRequest
-	return json.Unmarshal(body, (*plain)(b))
+	return json.Unmarshal(body, (*plain)(r))
 }
 
 // MaxEvidence is the maximum number of items in a list of evidence.

@@ -117,8 +117,8 @@ type transport struct {
 }
 
 // RoundTrip implements http.RoundTripper.
-func (c *transport) RoundTrip(request *http.Request) (*http.Response, error) {
-	response, err := c.next.RoundTrip(request)
+func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := t.next.RoundTrip(request)
 	if err != nil {
 		return nil, err
 	}
@@ -127,8 +127,8 @@ func (c *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 		return nil, errors.Join(err, closeErr)
 	}
 	response.Body = io.NopCloser(bytes.NewReader(body))
-	if err := c.contract.ValidateResponse(request, response.StatusCode, response.Header, body); err != nil {
-		c.t.Errorf("%s %s: response with status %d violates the contract: %v\nbody: %s",
+	if err := t.contract.ValidateResponse(request, response.StatusCode, response.Header, body); err != nil {
+		t.t.Errorf("%s %s: response with status %d violates the contract: %v\nbody: %s",
 			request.Method, request.URL, response.StatusCode, err, body)
 	}
 	return response, nil

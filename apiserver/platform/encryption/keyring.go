@@ -69,10 +69,10 @@ func GenerateKeyring() (*Keyring, error) {
 
 func generateKeysets() (encryption, lookup *keyset.Handle, err error) {
 	if encryption, err = keyset.NewHandle(aead.AES256GCMKeyTemplate()); err != nil {
-		return nil, nil, fmt.Errorf("creating the encryption primitive: %w", err)
+		return nil, nil, fmt.Errorf("generating the encryption keyset: %w", err)
 	}
 	if lookup, err = keyset.NewHandle(prf.HMACSHA256PRFKeyTemplate()); err != nil {
-		return nil, nil, fmt.Errorf("creating the hash primitive: %w", err)
+		return nil, nil, fmt.Errorf("generating the lookup keyset: %w", err)
 	}
 	return encryption, lookup, nil
 }

@@ -42,13 +42,13 @@ type rejections struct {
 	counts map[Reason]int
 }
 
-func (t *rejections) record(reason Reason) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.counts == nil {
-		t.counts = map[Reason]int{}
+func (r *rejections) record(reason Reason) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.counts == nil {
+		r.counts = map[Reason]int{}
 	}
-	t.counts[reason]++
+	r.counts[reason]++
 }
 
 // TestSemaphoreInvariants checks that a semaphore never admits more callers than its

@@ -30,26 +30,26 @@ type fakeStore struct {
 	reads          int
 }
 
-func (m *fakeStore) AddUsage(_ context.Context, batch usage.Batch) error {
-	if m.onAddUsage != nil {
-		m.onAddUsage()
+func (s *fakeStore) AddUsage(_ context.Context, batch usage.Batch) error {
+	if s.onAddUsage != nil {
+		s.onAddUsage()
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if (m.err == nil || m.failAfterWrite) && batch.Sequence > m.lastBatch[batch.Recorder] {
-		if m.lastBatch == nil {
-			m.lastBatch = map[string]int64{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if (s.err == nil || s.failAfterWrite) && batch.Sequence > s.lastBatch[batch.Recorder] {
+		if s.lastBatch == nil {
+			s.lastBatch = map[string]int64{}
 		}
-		m.lastBatch[batch.Recorder] = batch.Sequence
-		m.counts = append(m.counts, batch.Counts...)
+		s.lastBatch[batch.Recorder] = batch.Sequence
+		s.counts = append(s.counts, batch.Counts...)
 	}
-	return m.err
+	return s.err
 }
 
 // triageCalls returns the number of /v3/triage calls in storage for the month of a
 // date.
-func (m *fakeStore) triageCalls(date civil.Date) (calls int) {
-	for _, c := range m.counts {
+func (s *fakeStore) triageCalls(date civil.Date) (calls int) {
+	for _, c := range s.counts {
 		if c.Endpoint == triageEndpoint && firstOfMonth(c.Date) == firstOfMonth(date) {
 			calls += int(c.Calls)
 		}
@@ -57,15 +57,15 @@ func (m *fakeStore) triageCalls(date civil.Date) (calls int) {
 	return calls
 }
 
-func (m *fakeStore) ListUsageTotals(_ context.Context, from, to civil.Date, endpoints []string) ([]usage.Total, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.reads++
-	if err := errors.Join(m.err, m.totalsErr); err != nil {
+func (s *fakeStore) ListUsageTotals(_ context.Context, from, to civil.Date, endpoints []string) ([]usage.Total, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.reads++
+	if err := errors.Join(s.err, s.totalsErr); err != nil {
 		return nil, err
 	}
 	sums := map[[2]string]int64{}
-	for _, c := range m.counts {
+	for _, c := range s.counts {
 		if c.Date.Compare(from) >= 0 && c.Date.Compare(to) <= 0 && slices.Contains(endpoints, c.Endpoint) {
 			sums[[2]string{c.Application, c.Endpoint}] += c.Calls
 		}
@@ -77,10 +77,10 @@ func (m *fakeStore) ListUsageTotals(_ context.Context, from, to civil.Date, endp
 	return totals, nil
 }
 
-func (m *fakeStore) setError(err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.err = err
+func (s *fakeStore) setError(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
 }
 
 // replica is a ledger with the recorder that flushes to it. Each application has the

@@ -39,8 +39,9 @@ type Source struct {
 	// use.
 	Apply func(Files) error
 
-	// applied are the files that Apply last accepted, rejected the files that it last
-	// rejected or that could not be read, and lastRead the files that were last read.
+	// applied holds the files that Apply last accepted, rejected holds the files that
+	// Apply last rejected or that could not be read, and lastRead holds the result of
+	// the last read.
 	applied, rejected, lastRead Files
 }
 

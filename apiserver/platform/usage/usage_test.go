@@ -31,42 +31,42 @@ type fakeStore struct {
 	calls          int
 }
 
-func (m *fakeStore) AddUsage(_ context.Context, batch Batch) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.calls++
-	if m.err != nil && !m.failAfterWrite {
-		return m.err
+func (s *fakeStore) AddUsage(_ context.Context, batch Batch) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	if s.err != nil && !s.failAfterWrite {
+		return s.err
 	}
 	if err := batch.Validate(); err != nil {
 		return err
 	}
-	if m.counts == nil {
-		m.counts, m.lastBatch = map[Count]int64{}, map[string]int64{}
+	if s.counts == nil {
+		s.counts, s.lastBatch = map[Count]int64{}, map[string]int64{}
 	}
-	if batch.Sequence <= m.lastBatch[batch.Recorder] {
-		return m.err
+	if batch.Sequence <= s.lastBatch[batch.Recorder] {
+		return s.err
 	}
-	m.lastBatch[batch.Recorder] = batch.Sequence
+	s.lastBatch[batch.Recorder] = batch.Sequence
 	for _, c := range batch.Counts {
 		calls := c.Calls
 		c.Calls = 0
-		m.counts[c] += calls
+		s.counts[c] += calls
 	}
-	return m.err
+	return s.err
 }
 
-func (m *fakeStore) setError(err error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.err = err
+func (s *fakeStore) setError(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.err = err
 }
 
-func (m *fakeStore) lines() []string {
-	m.mu.Lock()
-	defer m.mu.Unlock()
+func (s *fakeStore) lines() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var lines []string
-	for c, calls := range m.counts {
+	for c, calls := range s.counts {
 		lines = append(lines, fmt.Sprintf("%s %s %s: %d", c.Date, c.Application, c.Endpoint, calls))
 	}
 	slices.Sort(lines)

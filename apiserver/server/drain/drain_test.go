@@ -214,38 +214,38 @@ func dialHTTP2(t *testing.T, server *testServer) *http2Client {
 	return f
 }
 
-func (f *http2Client) must(_ int, err error) {
-	f.t.Helper()
+func (c *http2Client) must(_ int, err error) {
+	c.t.Helper()
 	if err != nil {
-		f.t.Fatal(err)
+		c.t.Fatal(err)
 	}
 }
 
 // sendRequest starts a request on a stream.
-func (f *http2Client) sendRequest(stream uint32) {
-	f.t.Helper()
+func (c *http2Client) sendRequest(stream uint32) {
+	c.t.Helper()
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
 	for name, value := range map[string]string{":method": "GET", ":scheme": "https", ":path": "/", ":authority": "localhost"} {
-		f.must(0, encoder.WriteField(hpack.HeaderField{Name: name, Value: value}))
+		c.must(0, encoder.WriteField(hpack.HeaderField{Name: name, Value: value}))
 	}
-	f.must(0, f.framer.WriteHeaders(http2.HeadersFrameParam{
+	c.must(0, c.framer.WriteHeaders(http2.HeadersFrameParam{
 		StreamID: stream, BlockFragment: block.Bytes(), EndHeaders: true, EndStream: true,
 	}))
 }
 
 // nextFrame returns the next frame that is relevant to the tests.
-func (f *http2Client) nextFrame() string {
-	f.t.Helper()
+func (c *http2Client) nextFrame() string {
+	c.t.Helper()
 	for {
-		frame, err := f.framer.ReadFrame()
+		frame, err := c.framer.ReadFrame()
 		if err != nil {
 			return err.Error()
 		}
 		switch frame := frame.(type) {
 		case *http2.GoAwayFrame:
 			if frame.ErrCode != http2.ErrCodeNo {
-				f.t.Errorf("GOAWAY has error code %v", frame.ErrCode)
+				c.t.Errorf("GOAWAY has error code %v", frame.ErrCode)
 			}
 			if frame.LastStreamID == 1<<31-1 {
 				return "leave"
@@ -257,11 +257,11 @@ func (f *http2Client) nextFrame() string {
 	}
 }
 
-func (f *http2Client) expect(want ...string) {
-	f.t.Helper()
+func (c *http2Client) expect(want ...string) {
+	c.t.Helper()
 	for _, want := range want {
-		if got := f.nextFrame(); got != want {
-			f.t.Fatalf("got frame %s, want %s", got, want)
+		if got := c.nextFrame(); got != want {
+			c.t.Fatalf("got frame %s, want %s", got, want)
 		}
 	}
 }

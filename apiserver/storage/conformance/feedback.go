@@ -19,7 +19,8 @@ import (
 	"github.com/anamnesis-dev/anamnesis/apiserver/storage"
 )
 
-// newInterview returns feedback of an interview, received some minutes past nine.
+// newInterview returns feedback on an interview, received the given number of minutes
+// after 09:00.
 func newInterview(id, label string, minutes int) feedback.InterviewFeedback {
 	return feedback.InterviewFeedback{
 		Application: "portal",

@@ -37,9 +37,9 @@ type CreateOptions struct {
 
 // NeedsPriorEvidence reports whether PriorEvidence is used, which is the case only for
 // follow-ups without their own evidence.
-func (state *CreateOptions) NeedsPriorEvidence() bool {
-	kind, err := parseType(state.Type)
-	return err == nil && kind == record.TypeFollowUp && len(state.Evidence) == 0
+func (o *CreateOptions) NeedsPriorEvidence() bool {
+	kind, err := parseType(o.Type)
+	return err == nil && kind == record.TypeFollowUp && len(o.Evidence) == 0
 }
 
 // Create creates a survey and asks its first question.

@@ -31,13 +31,13 @@ type engineClient struct {
 
 // question returns the question that /v3/diagnosis would return, or nil once it signals to
 // stop.
-func (state *engineClient) question(t testing.TB) *inference.Question {
+func (c *engineClient) question(t testing.TB) *inference.Question {
 	t.Helper()
-	patient, err := inference.NewPatient(state.env.Release, state.sex, state.months, state.evidence)
+	patient, err := inference.NewPatient(c.env.Release, c.sex, c.months, c.evidence)
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := state.env.Engine.Assess(state.env.Release, patient, inference.Options{})
+	found := c.env.Engine.Assess(c.env.Release, patient, inference.Options{})
 	if found.ShouldStopKnown && found.ShouldStop {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (state *engineClient) question(t testing.TB) *inference.Question {
 
 // answer adds an answer as specified for /v3, and returns the equivalent answer to the survey
 // question.
-func (state *engineClient) answer(question *inference.Question, random *rand.Rand) (sent string) {
+func (c *engineClient) answer(question *inference.Question, random *rand.Rand) (sent string) {
 	words := map[inference.Choice]string{inference.Present: "present", inference.Absent: "absent", inference.Unknown: "unknown"}
 	chosen, remaining := random.IntN(len(question.Items)+1), random.IntN(2) == 0
 	var items []string
@@ -64,12 +64,12 @@ func (state *engineClient) answer(question *inference.Question, random *rand.Ran
 				choice = inference.Unknown
 			}
 		}
-		id := state.env.Release.ObservationID(item)
+		id := c.env.Release.ObservationID(item)
 		if !isOmitted {
 			items = append(items, fmt.Sprintf(`{"id":%q,"choice_id":%q}`, id, words[choice]))
 		}
 		if !isOmitted || question.Type == inference.GroupMultiple || chosen == len(question.Items) {
-			state.evidence = append(state.evidence, inference.ReportedEvidence{ID: id, Choice: choice})
+			c.evidence = append(c.evidence, inference.ReportedEvidence{ID: id, Choice: choice})
 		}
 	}
 	return "[" + strings.Join(items, ",") + "]"
@@ -136,39 +136,39 @@ func TestInterviewMatchesEngine(t *testing.T) {
 }
 
 // initialComplaints adds initial evidence, and returns it as an answer of a survey.
-func (state *engineClient) initialComplaints(random *rand.Rand) (sent string) {
+func (c *engineClient) initialComplaints(random *rand.Rand) (sent string) {
 	var ids []string
-	for _, id := range state.complaints() {
+	for _, id := range c.complaints() {
 		if len(ids) == 0 || random.IntN(4) == 0 {
 			ids = append(ids, id)
 		}
 	}
-	return state.report(ids)
+	return c.report(ids)
 }
 
 // twoComplaints adds two random complaints, and returns them as an answer of a survey.
-func (state *engineClient) twoComplaints(random *rand.Rand) (sent string) {
-	ids := state.complaints()
+func (c *engineClient) twoComplaints(random *rand.Rand) (sent string) {
+	ids := c.complaints()
 	first := random.IntN(len(ids) - 1)
-	return state.report([]string{ids[first], ids[first+1+random.IntN(len(ids)-first-1)]})
+	return c.report([]string{ids[first], ids[first+1+random.IntN(len(ids)-first-1)]})
 }
 
 // complaints returns the IDs of the root symptoms that apply to the patient.
-func (state *engineClient) complaints() (ids []string) {
-	from, to := state.env.Release.ObservationsOfKind(model.Symptom)
+func (c *engineClient) complaints() (ids []string) {
+	from, to := c.env.Release.ObservationsOfKind(model.Symptom)
 	for o := from; o < to; o++ {
-		observation := &state.env.Release.Observations[o]
-		applies := observation.Sex.Includes(state.sex) && int(observation.AgeFrom) <= state.months && state.months <= int(observation.AgeTo)
+		observation := &c.env.Release.Observations[o]
+		applies := observation.Sex.Includes(c.sex) && int(observation.AgeFrom) <= c.months && c.months <= int(observation.AgeTo)
 		if applies && observation.Parent == model.None {
-			ids = append(ids, state.env.Release.ObservationID(o))
+			ids = append(ids, c.env.Release.ObservationID(o))
 		}
 	}
 	return ids
 }
 
-func (state *engineClient) report(ids []string) (sent string) {
+func (c *engineClient) report(ids []string) (sent string) {
 	for _, id := range ids {
-		state.evidence = append(state.evidence, inference.ReportedEvidence{ID: id, Choice: inference.Present, Source: inference.SourceInitial})
+		c.evidence = append(c.evidence, inference.ReportedEvidence{ID: id, Choice: inference.Present, Source: inference.SourceInitial})
 	}
 	return surveytest.ItemsJSON(ids, nil)
 }

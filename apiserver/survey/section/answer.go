@@ -18,9 +18,9 @@ const answerField = "answer"
 // ParseAnswer parses the JSON answer to a question and validates it against the question. The
 // answer is nil if absent. Errors are of type *assessment.FieldError and contain the allowed
 // values.
-func ParseAnswer(question *record.Question, sent json.RawMessage, lists Lists) (record.Answer, error) {
+func ParseAnswer(question *record.Question, raw json.RawMessage, lists Lists) (record.Answer, error) {
 	parser := answerParser{question, lists}
-	switch text := strings.TrimSpace(string(sent)); {
+	switch text := strings.TrimSpace(string(raw)); {
 	case text == "":
 		return record.Answer{}, parser.fieldError(answerField, "missing")
 	case text == "null" && question.Meta.Required:
@@ -28,7 +28,7 @@ func ParseAnswer(question *record.Question, sent json.RawMessage, lists Lists) (
 	case text == "null":
 		return record.Answer{Kind: record.KindSkipped}, nil
 	}
-	answer, err := parser.parse(sent)
+	answer, err := parser.parse(raw)
 	if err != nil {
 		return record.Answer{}, err
 	}
@@ -41,50 +41,50 @@ type answerParser struct {
 	lists Lists
 }
 
-func (parser answerParser) parse(sent json.RawMessage) (record.Answer, error) {
-	switch parser.AnswerType {
+func (p answerParser) parse(raw json.RawMessage) (record.Answer, error) {
+	switch p.AnswerType {
 	case record.AnswerChoice:
-		return parser.parseChoice(sent)
+		return p.parseChoice(raw)
 	case record.AnswerMultipleChoice:
-		return parser.parseMultipleChoice(sent)
+		return p.parseMultipleChoice(raw)
 	case record.AnswerNumber:
-		return parser.parseNumber(sent)
+		return p.parseNumber(raw)
 	case record.AnswerList:
-		return parser.parseList(sent)
+		return p.parseList(raw)
 	case record.AnswerText:
-		return parser.parseText(sent)
+		return p.parseText(raw)
 	default:
-		return parser.parseSymptoms(sent)
+		return p.parseSymptoms(raw)
 	}
 }
 
 // fieldError returns an error for the given part of an answer; got describes the invalid
 // value.
-func (parser answerParser) fieldError(part, got string) error {
-	return &assessment.FieldError{Field: part, Problem: "expected " + parser.expectation() + ", got " + got}
+func (p answerParser) fieldError(part, got string) error {
+	return &assessment.FieldError{Field: part, Problem: "expected " + p.expectation() + ", got " + got}
 }
 
 // expectation describes a valid answer to the question.
-func (parser answerParser) expectation() string {
-	switch parser.AnswerType {
+func (p answerParser) expectation() string {
+	switch p.AnswerType {
 	case record.AnswerChoice:
-		return `{"id"} with one of ` + joinIDs(parser.Meta.Options)
+		return `{"id"} with one of ` + joinIDs(p.Meta.Options)
 	case record.AnswerMultipleChoice:
-		return `a list of {"id"}, each with one of ` + joinIDs(parser.Meta.Options)
+		return `a list of {"id"}, each with one of ` + joinIDs(p.Meta.Options)
 	case record.AnswerNumber:
-		return fmt.Sprintf("a whole number from %d to %d", parser.Meta.Bounds.Min, parser.Meta.Bounds.Max)
+		return fmt.Sprintf("a whole number from %d to %d", p.Meta.Bounds.Min, p.Meta.Bounds.Max)
 	case record.AnswerList:
-		return parser.listExpectation()
+		return p.listExpectation()
 	case record.AnswerText:
-		return fmt.Sprintf("a string of %d to %d characters", parser.minLength(), parser.Meta.MaxLength)
+		return fmt.Sprintf("a string of %d to %d characters", p.minLength(), p.Meta.MaxLength)
 	default:
-		return parser.symptomsExpectation()
+		return p.symptomsExpectation()
 	}
 }
 
 // minLength returns the minimum number of items or characters in an answer.
-func (parser answerParser) minLength() int {
-	if parser.Meta.Required {
+func (p answerParser) minLength() int {
+	if p.Meta.Required {
 		return 1
 	}
 	return 0
@@ -106,8 +106,8 @@ func hasOption(options []record.Option, id string) bool {
 
 // describeJSON describes a JSON value without repeating content that may be long or
 // private.
-func describeJSON(sent json.RawMessage) string {
-	switch text := strings.TrimSpace(string(sent)); {
+func describeJSON(raw json.RawMessage) string {
+	switch text := strings.TrimSpace(string(raw)); {
 	case text == "null":
 		return "null"
 	case strings.HasPrefix(text, "{"):
@@ -118,7 +118,7 @@ func describeJSON(sent json.RawMessage) string {
 		return "a string"
 	case text == "true" || text == "false":
 		return text
-	case json.Valid(sent):
+	case json.Valid(raw):
 		return "the number " + assessment.Truncate(text)
 	default:
 		return "invalid JSON"

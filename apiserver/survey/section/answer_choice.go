@@ -10,8 +10,8 @@ import (
 )
 
 // parseChoice parses a single option.
-func (p answerParser) parseChoice(sent json.RawMessage) (record.Answer, error) {
-	item, err := p.parseItem(answerField, sent)
+func (p answerParser) parseChoice(raw json.RawMessage) (record.Answer, error) {
+	item, err := p.parseItem(answerField, raw)
 	if err == nil {
 		item, err = p.validateOption(answerField, item)
 	}
@@ -19,8 +19,8 @@ func (p answerParser) parseChoice(sent json.RawMessage) (record.Answer, error) {
 }
 
 // parseMultipleChoice parses any number of options.
-func (p answerParser) parseMultipleChoice(sent json.RawMessage) (record.Answer, error) {
-	items, err := p.parseItems(sent)
+func (p answerParser) parseMultipleChoice(raw json.RawMessage) (record.Answer, error) {
+	items, err := p.parseItems(raw)
 	if err != nil {
 		return record.Answer{}, err
 	}

@@ -13,7 +13,7 @@ import (
 // MaxItems is the maximum number of items in an answer.
 const MaxItems = 30
 
-// rawItem is an item as sent by the client.
+// rawItem is an item as raw by the client.
 type rawItem struct {
 	ID       json.RawMessage `json:"id"`
 	ChoiceID json.RawMessage `json:"choice_id"`
@@ -21,10 +21,10 @@ type rawItem struct {
 
 // parseItems parses a list of items with their id and choice_id and rejects duplicate
 // IDs. The caller validates the values.
-func (p answerParser) parseItems(sent json.RawMessage) ([]record.Item, error) {
+func (p answerParser) parseItems(raw json.RawMessage) ([]record.Item, error) {
 	var list []json.RawMessage
-	if err := json.Unmarshal(sent, &list); err != nil {
-		return nil, p.fieldError(answerField, describeJSON(sent))
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return nil, p.fieldError(answerField, describeJSON(raw))
 	}
 	if len(list) < p.minItems() || len(list) > MaxItems {
 		return nil, p.fieldError(answerField, fmt.Sprintf("%d items", len(list)))
@@ -57,10 +57,10 @@ func (p answerParser) minItems() int {
 func itemField(i int) string { return fmt.Sprintf("%s[%d]", answerField, i) }
 
 // parseItem parses a single item.
-func (p answerParser) parseItem(part string, sent json.RawMessage) (item record.Item, err error) {
+func (p answerParser) parseItem(part string, raw json.RawMessage) (item record.Item, err error) {
 	var decoded *rawItem
-	if err := json.Unmarshal(sent, &decoded); err != nil || decoded == nil {
-		return item, p.fieldError(part, describeJSON(sent))
+	if err := json.Unmarshal(raw, &decoded); err != nil || decoded == nil {
+		return item, p.fieldError(part, describeJSON(raw))
 	}
 	if item.ID, err = p.parseString(part+".id", decoded.ID); err != nil {
 		return item, err
@@ -73,13 +73,13 @@ func (p answerParser) parseItem(part string, sent json.RawMessage) (item record.
 }
 
 // parseString parses a string. Null or a missing value yields the empty string.
-func (p answerParser) parseString(part string, sent json.RawMessage) (string, error) {
+func (p answerParser) parseString(part string, raw json.RawMessage) (string, error) {
 	var text *string
-	if len(sent) == 0 {
+	if len(raw) == 0 {
 		return "", nil
 	}
-	if err := json.Unmarshal(sent, &text); err != nil {
-		return "", p.fieldError(part, describeJSON(sent))
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return "", p.fieldError(part, describeJSON(raw))
 	}
 	if text == nil {
 		return "", nil

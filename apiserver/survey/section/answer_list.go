@@ -12,8 +12,8 @@ import (
 
 // parseList parses items of a knowledge list. Symptom items may carry a choice, such as
 // absent; the default is present.
-func (p answerParser) parseList(sent json.RawMessage) (record.Answer, error) {
-	items, err := p.parseItems(sent)
+func (p answerParser) parseList(raw json.RawMessage) (record.Answer, error) {
+	items, err := p.parseItems(raw)
 	if err != nil {
 		return record.Answer{}, err
 	}

@@ -14,8 +14,8 @@ import (
 // parseSymptoms parses choices about the options. Single requires exactly one item.
 // GroupSingle allows at most one present item, and the empty list means that none is present.
 // GroupMultiple allows any item to be omitted.
-func (p answerParser) parseSymptoms(sent json.RawMessage) (record.Answer, error) {
-	items, err := p.parseItems(sent)
+func (p answerParser) parseSymptoms(raw json.RawMessage) (record.Answer, error) {
+	items, err := p.parseItems(raw)
 	if err != nil {
 		return record.Answer{}, err
 	}

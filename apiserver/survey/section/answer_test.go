@@ -66,8 +66,8 @@ func TestParseAnswerAcceptsValid(t *testing.T) {
 	a, b := record.Item{ID: "a"}, record.Item{ID: "b"}
 	with := func(item record.Item, choice string) record.Item { item.ChoiceID = choice; return item }
 	for _, test := range []struct {
-		question, sent string
-		want           record.Answer
+		question, raw string
+		want          record.Answer
 	}{
 		{"choice", `{"id":"a"}`, record.Answer{Kind: record.KindItem, Items: []record.Item{a}}},
 		{"choice", ` {"id":"b","name":"mine","choice_id":"present"} `, record.Answer{Kind: record.KindItem, Items: []record.Item{b}}},
@@ -96,9 +96,9 @@ func TestParseAnswerAcceptsValid(t *testing.T) {
 		{"group_multiple", `[{"id":"b","choice_id":"present"},{"id":"a","choice_id":"present"}]`, itemsAnswer(with(b, "present"), with(a, "present"))},
 		{"group_multiple", `[]`, itemsAnswer()},
 	} {
-		got, err := section.ParseAnswer(all[test.question], json.RawMessage(test.sent), known)
+		got, err := section.ParseAnswer(all[test.question], json.RawMessage(test.raw), known)
 		if diff := cmp.Diff(test.want, got); err != nil || diff != "" {
-			t.Errorf("%s, %s: %v (-want +got)\n%s", test.question, test.sent, err, diff)
+			t.Errorf("%s, %s: %v (-want +got)\n%s", test.question, test.raw, err, diff)
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestParseAnswerRejectsInvalid(t *testing.T) {
 		exactly  = `expected a list of {"id", "choice_id"}, at most one of them present, or [] for none of these, ` + asked
 		several  = `expected a list of {"id", "choice_id"}, each once, ` + asked
 	)
-	for _, test := range []struct{ question, sent, says string }{
+	for _, test := range []struct{ question, raw, says string }{
 		{"choice", ``, "answer: " + choice + "missing"},
 		{"choice", `null`, "answer: " + choice + "null: a required question cannot be skipped"},
 		{"choice", `"a"`, "answer: " + choice + "a string"},
@@ -159,9 +159,9 @@ func TestParseAnswerRejectsInvalid(t *testing.T) {
 		{"group_multiple", `[{"id":"a","choice_id":"present"},{"id":"a","choice_id":"absent"}]`, "answer[1].id: " + several + `"a", a duplicate of item 0`},
 		{"group_multiple", `[{"id":"a","choice_id":"often"}]`, `answer[0].choice_id: expected one of present, absent, unknown, got "often"`},
 	} {
-		got, err := section.ParseAnswer(all[test.question], json.RawMessage(test.sent), known)
+		got, err := section.ParseAnswer(all[test.question], json.RawMessage(test.raw), known)
 		if err == nil || err.Error() != test.says || !got.IsZero() {
-			t.Errorf("%s, %.60s: got %v, %v\nwant %s", test.question, test.sent, got, err, test.says)
+			t.Errorf("%s, %.60s: got %v, %v\nwant %s", test.question, test.raw, got, err, test.says)
 		}
 	}
 }
@@ -185,9 +185,9 @@ func fuzzParseAnswer(f *testing.F, names ...string) {
 		f.Add(seed)
 	}
 	all, known := sampleQuestions(), testLists(f)
-	f.Fuzz(func(t *testing.T, sent string) {
+	f.Fuzz(func(t *testing.T, raw string) {
 		for _, name := range names {
-			parsed, err := section.ParseAnswer(all[name], json.RawMessage(sent), known)
+			parsed, err := section.ParseAnswer(all[name], json.RawMessage(raw), known)
 			if err != nil {
 				if fieldErr, ok := errors.AsType[*assessment.FieldError](err); !ok || !strings.HasPrefix(fieldErr.Field, "answer") || len(err.Error()) > 1000 {
 					t.Errorf("%s: %v", name, err)

@@ -13,10 +13,10 @@ import (
 
 // parseText parses a string and checks its length in code points. A blank string does not
 // satisfy a required question. Errors do not reveal the patient's text.
-func (p answerParser) parseText(sent json.RawMessage) (record.Answer, error) {
+func (p answerParser) parseText(raw json.RawMessage) (record.Answer, error) {
 	var text string
-	if err := json.Unmarshal(sent, &text); err != nil {
-		return record.Answer{}, p.fieldError(answerField, describeJSON(sent))
+	if err := json.Unmarshal(raw, &text); err != nil {
+		return record.Answer{}, p.fieldError(answerField, describeJSON(raw))
 	}
 	switch length := utf8.RuneCountInString(text); {
 	case length > p.Meta.MaxLength:

@@ -40,13 +40,13 @@ func mustNext(t testing.TB, state *section.State) *record.Question {
 }
 
 // mustAnswer answers the next question, which must have the given ID.
-func mustAnswer(t testing.TB, state *section.State, id, sent string) {
+func mustAnswer(t testing.TB, state *section.State, id, raw string) {
 	t.Helper()
 	question := mustNext(t, state)
 	if question == nil || question.ID != id || question.Index != len(state.Steps) {
 		t.Fatalf("question %d: got %+v, want %s", len(state.Steps), question, id)
 	}
-	parsed, err := section.ParseAnswer(question, []byte(sent), state.Lists)
+	parsed, err := section.ParseAnswer(question, []byte(raw), state.Lists)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +280,7 @@ func TestInterviewEvidence(t *testing.T) {
 	for name, test := range map[string]struct {
 		component record.Component
 		options   []record.Option
-		sent      string
+		raw       string
 		want      []string
 	}{
 		"yes":                    {record.ComponentSingle, ab[:1], `[{"id":"s_11","choice_id":"present"}]`, []string{"s_11 present"}},
@@ -299,7 +299,7 @@ func TestInterviewEvidence(t *testing.T) {
 			ID: "x", Section: section.Dynamic, AnswerType: record.AnswerSymptoms,
 			Meta: record.Meta{Required: true, Component: test.component, Options: test.options, Choices: threeChoices},
 		}
-		parsed, err := section.ParseAnswer(&question, []byte(test.sent), state.Lists)
+		parsed, err := section.ParseAnswer(&question, []byte(test.raw), state.Lists)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,9 +30,9 @@ type countingReader struct {
 	reads *atomic.Int64
 }
 
-func (tx countingReader) GetLastCompletedSurvey(ctx context.Context, patientID string) (record.Survey, error) {
-	tx.reads.Add(1)
-	return tx.Reader.GetLastCompletedSurvey(ctx, patientID)
+func (r countingReader) GetLastCompletedSurvey(ctx context.Context, patientID string) (record.Survey, error) {
+	r.reads.Add(1)
+	return r.Reader.GetLastCompletedSurvey(ctx, patientID)
 }
 
 // TestPriorSurveyIsReadOnlyWhenNeeded checks that only follow-ups created without evidence

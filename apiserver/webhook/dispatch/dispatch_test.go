@@ -78,16 +78,16 @@ type syncBuffer struct {
 	strings.Builder
 }
 
-func (l *syncBuffer) Write(line []byte) (int, error) {
-	l.Lock()
-	defer l.Unlock()
-	return l.Builder.Write(line)
+func (b *syncBuffer) Write(line []byte) (int, error) {
+	b.Lock()
+	defer b.Unlock()
+	return b.Builder.Write(line)
 }
 
-func (l *syncBuffer) String() string {
-	l.Lock()
-	defer l.Unlock()
-	return l.Builder.String()
+func (b *syncBuffer) String() string {
+	b.Lock()
+	defer b.Unlock()
+	return b.Builder.String()
 }
 
 // fakeObserver records the observed metrics.
@@ -185,29 +185,29 @@ type receiver struct {
 
 func newReceiver(t testing.TB, respond func(w http.ResponseWriter, count int)) *receiver {
 	t.Helper()
-	e := &receiver{respond: respond}
-	server := httptest.NewServer(e)
+	r := &receiver{respond: respond}
+	server := httptest.NewServer(r)
 	t.Cleanup(server.Close)
-	e.url = server.URL
-	return e
+	r.url = server.URL
+	return r
 }
 
 // ServeHTTP implements http.Handler.
-func (e *receiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	_, _ = io.Copy(io.Discard, r.Body)
-	e.Lock()
-	e.eventIDs = append(e.eventIDs, r.Header.Get("Webhook-Id"))
-	count, respond := len(e.eventIDs), e.respond
-	e.Unlock()
+func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	_, _ = io.Copy(io.Discard, request.Body)
+	r.Lock()
+	r.eventIDs = append(r.eventIDs, request.Header.Get("Webhook-Id"))
+	count, respond := len(r.eventIDs), r.respond
+	r.Unlock()
 	if respond != nil {
 		respond(w, count)
 	}
 }
 
-func (e *receiver) received() []string {
-	e.Lock()
-	defer e.Unlock()
-	return slices.Clone(e.eventIDs)
+func (r *receiver) received() []string {
+	r.Lock()
+	defer r.Unlock()
+	return slices.Clone(r.eventIDs)
 }
 
 func respondWith(statuses ...int) func(http.ResponseWriter, int) {
@@ -476,8 +476,8 @@ func TestDeletedReceiverGetsNothing(t *testing.T) {
 	})
 }
 
-// TestPendingDeliveriesSurviveRestart checks that the next server delivers pending
-// events, immediately with embedded storage.
+// TestPendingDeliveriesSurviveRestart checks that pending events are delivered after a
+// restart; with embedded storage, immediately after it.
 func TestPendingDeliveriesSurviveRestart(t *testing.T) {
 	t.Parallel()
 	forEachStorage(t, func(t *testing.T, h *harness) {

@@ -78,15 +78,15 @@ func newPlan(s planInput) plan {
 }
 
 // dueAt returns when the next job in a queue is due, or false if its receiver is not served.
-func (s planInput) dueAt(queue outbox.QueueStats) (at time.Time, known bool) {
+func (i planInput) dueAt(queue outbox.QueueStats) (at time.Time, known bool) {
 	at = queue.NextDueAt
 	if queue.Running > 0 {
-		at = s.now
+		at = i.now
 	}
 	if queue.ReceiverID() == "" {
 		return at, true
 	}
-	health, known := s.receivers[queue.ReceiverID()]
+	health, known := i.receivers[queue.ReceiverID()]
 	if health.CircuitOpenUntil.After(at) {
 		at = health.CircuitOpenUntil
 	}

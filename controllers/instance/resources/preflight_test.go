@@ -46,8 +46,8 @@ func TestPreflightChecksSpecModels(t *testing.T) {
 	}
 }
 
-// TestPreflightInputs checks which changes cause another check: only changes that affect
-// the result, and never its own hash, which is part of its name.
+// TestPreflightInputs checks that only changes that affect the result trigger a new
+// preflight check. The input's own hash, which is part of the Job's name, must not.
 func TestPreflightInputs(t *testing.T) {
 	t.Parallel()
 	edited := func(edit func(*Input)) Input {

@@ -66,10 +66,10 @@ func (b Binary) ReleaseFile() (file release.File, ok bool) {
 	return file, file.URL != ""
 }
 
-// create creates the binary with do unless it exists. If several callers create it
+// createOnce calls create unless the binary exists. If several callers create it
 // concurrently, even in different processes, one creates it and the others wait for the
 // result.
-func (b Builder) create(binary Binary, do func() error) error {
+func (b Builder) createOnce(binary Binary, create func() error) error {
 	if binary.IsBuilt() {
 		return nil
 	}
@@ -81,13 +81,13 @@ func (b Builder) create(binary Binary, do func() error) error {
 	if binary.IsBuilt() {
 		return nil
 	}
-	return do()
+	return create()
 }
 
 // Build builds the binary from source unless it exists. The binary appears under its name
 // only when complete.
 func (b Builder) Build(ctx context.Context, binary Binary) error {
-	return b.create(binary, func() error {
+	return b.createOnce(binary, func() error {
 		if err := os.MkdirAll(filepath.Dir(binary.Path), 0o750); err != nil {
 			return fmt.Errorf("creating the directory of %s: %w", binary.Name, err)
 		}
@@ -108,7 +108,7 @@ func (b Builder) Download(ctx context.Context, binary Binary) error {
 	if !ok {
 		return fmt.Errorf("%s has no official release", binary.Name)
 	}
-	return b.create(binary, func() error { return release.Download(ctx, file, binary.Path) })
+	return b.createOnce(binary, func() error { return release.Download(ctx, file, binary.Path) })
 }
 
 // buildArgs returns the go command line that builds binary to path.

@@ -23,24 +23,24 @@ func newProgress(output io.Writer) *progress {
 	return &progress{output: output, live: ok && term.IsTerminal(int(file.Fd()))}
 }
 
-func (s *progress) runStep(name string, step func() error) error {
-	fmt.Fprintf(s.output, "%-48s ", name)
+func (p *progress) runStep(name string, step func() error) error {
+	fmt.Fprintf(p.output, "%-48s ", name)
 	start := time.Now()
-	stop := s.showDuration(name, start)
+	stop := p.showDuration(name, start)
 	err := step()
 	stop()
 	if err != nil {
-		fmt.Fprintln(s.output, "failed")
+		fmt.Fprintln(p.output, "failed")
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	fmt.Fprintf(s.output, "%6.1f s\n", time.Since(start).Seconds())
+	fmt.Fprintf(p.output, "%6.1f s\n", time.Since(start).Seconds())
 	return nil
 }
 
 // showDuration updates the line of a running step every second until stop is called,
 // which leaves the line as it was.
-func (s *progress) showDuration(name string, start time.Time) (stop func()) {
-	if !s.live {
+func (p *progress) showDuration(name string, start time.Time) (stop func()) {
+	if !p.live {
 		return func() {}
 	}
 	done, stopped := make(chan struct{}), make(chan struct{})
@@ -51,10 +51,10 @@ func (s *progress) showDuration(name string, start time.Time) (stop func()) {
 		for {
 			select {
 			case <-done:
-				fmt.Fprintf(s.output, "\r%-48s ", name)
+				fmt.Fprintf(p.output, "\r%-48s ", name)
 				return
 			case <-ticker.C:
-				fmt.Fprintf(s.output, "\r%-48s %6.0f s", name, time.Since(start).Seconds())
+				fmt.Fprintf(p.output, "\r%-48s %6.0f s", name, time.Since(start).Seconds())
 			}
 		}
 	}()

@@ -33,7 +33,7 @@ func (n Node) Command(ctx context.Context, name string, args ...string) *exec.Cm
 func Exec(name string, args ...string) error {
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(unix.SIGKILL), 0, 0, 0); err != nil {
-		return fmt.Errorf("binding %s to its caller: %w", name, err)
+		return fmt.Errorf("setting the parent-death signal of %s: %w", name, err)
 	}
 	found, err := exec.LookPath(name)
 	if err != nil {

@@ -126,12 +126,12 @@ func openRelayListener(ctx context.Context, listen string) (relayListener, error
 	return relayListener{address: listener.Addr().String(), file: file}, nil
 }
 
-func (e relayListener) close() { _ = e.file.Close() }
+func (l relayListener) close() { _ = l.file.Close() }
 
 // command returns the relay process, which inherits the listener as file descriptor 3.
-func (e relayListener) command(ctx context.Context, to string) *exec.Cmd {
+func (l relayListener) command(ctx context.Context, to string) *exec.Cmd {
 	cmd := selfCommand(ctx, RelayCommand, to)
-	cmd.ExtraFiles = []*os.File{e.file}
+	cmd.ExtraFiles = []*os.File{l.file}
 	return cmd
 }
 

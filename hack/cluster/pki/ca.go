@@ -60,19 +60,19 @@ func NewCA(now time.Time) (*CA, error) {
 	}
 	certificate, err := x509.ParseCertificate(der)
 	if err != nil {
-		return nil, fmt.Errorf("reading the CA certificate: %w", err)
+		return nil, fmt.Errorf("parsing the CA certificate: %w", err)
 	}
 	return &CA{certificate: certificate, key: key, PEM: encodePEM("CERTIFICATE", der)}, nil
 }
 
 // Issue issues a client certificate, which is also a server certificate if the subject
 // has hosts.
-func (a *CA) Issue(subject Subject) (KeyPair, error) {
+func (c *CA) Issue(subject Subject) (KeyPair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return KeyPair{}, fmt.Errorf("creating a key for %s: %w", subject.User, err)
 	}
-	template := newTemplate(subject.User, subject.Groups, a.certificate.NotBefore.Add(clockSkew))
+	template := newTemplate(subject.User, subject.Groups, c.certificate.NotBefore.Add(clockSkew))
 	template.KeyUsage = x509.KeyUsageDigitalSignature
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
 	if len(subject.Hosts) > 0 {
@@ -85,7 +85,7 @@ func (a *CA) Issue(subject Subject) (KeyPair, error) {
 			template.DNSNames = append(template.DNSNames, host)
 		}
 	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
+	der, err := x509.CreateCertificate(rand.Reader, template, c.certificate, key.Public(), c.key)
 	if err != nil {
 		return KeyPair{}, fmt.Errorf("creating a certificate for %s: %w", subject.User, err)
 	}
@@ -136,10 +136,10 @@ func encodePEM(kind string, der []byte) []byte {
 
 // Kubeconfig returns a self-contained kubeconfig for the API server at the URL server,
 // with the pair as its client certificate.
-func (a *CA) Kubeconfig(server string, pair KeyPair) ([]byte, error) {
+func (c *CA) Kubeconfig(server string, pair KeyPair) ([]byte, error) {
 	const name = "anamnesis"
 	config := api.NewConfig()
-	config.Clusters[name] = &api.Cluster{Server: server, CertificateAuthorityData: a.PEM}
+	config.Clusters[name] = &api.Cluster{Server: server, CertificateAuthorityData: c.PEM}
 	config.AuthInfos[name] = &api.AuthInfo{ClientCertificateData: pair.Certificate, ClientKeyData: pair.Key}
 	config.Contexts[name] = &api.Context{Cluster: name, AuthInfo: name}
 	config.CurrentContext = name

@@ -48,8 +48,7 @@ func (m *metric) measure(outcomes []outcome) proportion {
 // value returns the proportion, or 0 if the total is 0.
 func (p proportion) value() float64 { return float64(p.hits) / math.Max(1, float64(p.total)) }
 
-// confidenceInterval returns the 95 % confidence interval of Wilson (1927), or 0 to 1 if
-// the total is 0.
+// confidenceInterval returns the 95% Wilson score interval, or 0 to 1 if the total is 0.
 func (p proportion) confidenceInterval() (low, high float64) {
 	if p.total == 0 {
 		return 0, 1

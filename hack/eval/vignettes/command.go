@@ -51,8 +51,8 @@ func (c *command) Run(ctx context.Context, out io.Writer) (err error) {
 func (c *command) validatePaths() error {
 	for flag, path := range map[string]string{"runner": c.Runner, "vignettes": c.Vignettes} {
 		if _, err := os.Stat(path); err != nil {
-			return fmt.Errorf("finding the %s, which is not part of this repository: %w; "+
-				"ask a maintainer for the directory shared/eval and put it next to the repository, or set --runner and --vignettes", flag, err)
+			return fmt.Errorf("--%s: %w; the evaluation data is not part of this repository: "+
+				"ask a maintainer for shared/eval and place it next to the repository, or set --runner and --vignettes", flag, err)
 		}
 	}
 	return nil

@@ -135,8 +135,8 @@ func TestValidatePaths(t *testing.T) {
 		want    string
 	}{
 		{command{Runner: existing, Vignettes: existing}, "<nil>"},
-		{command{Runner: existing + "-missing", Vignettes: existing}, "finding the runner"},
-		{command{Runner: existing, Vignettes: existing + "-missing"}, "finding the vignettes"},
+		{command{Runner: existing + "-missing", Vignettes: existing}, "--runner: "},
+		{command{Runner: existing, Vignettes: existing + "-missing"}, "--vignettes: "},
 	} {
 		got := fmt.Sprint(test.command.validatePaths())
 		if !strings.Contains(got, test.want) || strings.Contains(got, "shared/eval") != (test.want != "<nil>") {

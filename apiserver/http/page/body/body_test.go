@@ -61,7 +61,7 @@ func TestInconsistentFilesAreRejected(t *testing.T) {
 		{drawing, ` viewBox="0 0 280 380"`, "", "missing viewBox or outline"},
 		{drawing, `"chest"`, `"ches"`, `region "ches" is unknown or not visible from the front`},
 		{drawing, `"chest"`, `"neck"`, `region "neck" is unknown or not visible from the front`},
-		{drawing, `"chest"`, `"head"`, `region "head": empty or duplicate path`},
+		{drawing, `"chest"`, `"head"`, `region "head" is listed twice`},
 		{drawing, `<path data-region="chest"`, `<desc data-region="chest"`, `missing area for region "chest"`},
 		{drawing, "</svg>", "", "man-front.svg"},
 	} {

@@ -125,8 +125,11 @@ func (m *Map) validateDrawing(d Drawing, side Side) error {
 		if !ok || !region.VisibleFrom(side) {
 			return fmt.Errorf("region %q is unknown or not visible from the %s", area.Region, side)
 		}
-		if area.Path == "" || slices.ContainsFunc(d.Areas[:i], func(a Area) bool { return a.Region == area.Region }) {
-			return fmt.Errorf("region %q: empty or duplicate path", area.Region)
+		if area.Path == "" {
+			return fmt.Errorf("region %q: missing path", area.Region)
+		}
+		if slices.ContainsFunc(d.Areas[:i], func(a Area) bool { return a.Region == area.Region }) {
+			return fmt.Errorf("region %q is listed twice", area.Region)
 		}
 	}
 	for _, region := range m.regions {

@@ -17,9 +17,9 @@ type point struct{ x, y float64 }
 type polygon []point
 
 // bounds returns the top left and bottom right corners of the bounding box.
-func (g polygon) bounds() (from, to point) {
-	from, to = g[0], g[0]
-	for _, p := range g {
+func (poly polygon) bounds() (from, to point) {
+	from, to = poly[0], poly[0]
+	for _, p := range poly {
 		from = point{min(from.x, p.x), min(from.y, p.y)}
 		to = point{max(to.x, p.x), max(to.y, p.y)}
 	}
@@ -27,12 +27,12 @@ func (g polygon) bounds() (from, to point) {
 }
 
 // pixels yields the centers of the pixels that the polygon covers.
-func (g polygon) pixels() iter.Seq[point] {
+func (poly polygon) pixels() iter.Seq[point] {
 	return func(yield func(point) bool) {
-		from, to := g.bounds()
+		from, to := poly.bounds()
 		for y := math.Floor(from.y) + 0.5; y < to.y; y++ {
 			for x := math.Floor(from.x) + 0.5; x < to.x; x++ {
-				if p := (point{x, y}); g.contains(p) && !yield(p) {
+				if p := (point{x, y}); poly.contains(p) && !yield(p) {
 					return
 				}
 			}
@@ -41,10 +41,10 @@ func (g polygon) pixels() iter.Seq[point] {
 }
 
 // contains reports whether the polygon contains a point, by ray casting.
-func (g polygon) contains(p point) bool {
+func (poly polygon) contains(p point) bool {
 	inside := false
-	for i, a := range g {
-		b := g[(i+1)%len(g)]
+	for i, a := range poly {
+		b := poly[(i+1)%len(poly)]
 		if (a.y > p.y) != (b.y > p.y) && p.x < a.x+(p.y-a.y)/(b.y-a.y)*(b.x-a.x) {
 			inside = !inside
 		}

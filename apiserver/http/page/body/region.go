@@ -80,27 +80,27 @@ func (m *Map) readRegions(from fs.FS) error {
 	return nil
 }
 
-func (w *regionYAML) toRegion() Region {
+func (r *regionYAML) toRegion() Region {
 	return Region{
-		ID: w.ID, Symptoms: w.Symptoms,
-		Front: slices.Contains(w.Sides, Front), Back: slices.Contains(w.Sides, Back),
+		ID: r.ID, Symptoms: r.Symptoms,
+		Front: slices.Contains(r.Sides, Front), Back: slices.Contains(r.Sides, Back),
 	}
 }
 
-func (w *regionYAML) validate() error {
-	if !regionIDPattern.MatchString(w.ID) {
+func (r *regionYAML) validate() error {
+	if !regionIDPattern.MatchString(r.ID) {
 		return fmt.Errorf("invalid id: expected a lowercase word, such as lower_leg")
 	}
-	for _, side := range w.Sides {
+	for _, side := range r.Sides {
 		if side != Front && side != Back {
 			return fmt.Errorf("invalid side %q: expected %s or %s", side, Front, Back)
 		}
 	}
-	if len(w.Symptoms) == 0 {
+	if len(r.Symptoms) == 0 {
 		return fmt.Errorf("missing symptoms")
 	}
-	for i, id := range w.Symptoms {
-		if slices.Contains(w.Symptoms[:i], id) {
+	for i, id := range r.Symptoms {
+		if slices.Contains(r.Symptoms[:i], id) {
 			return fmt.Errorf("duplicate symptom %s", id)
 		}
 	}

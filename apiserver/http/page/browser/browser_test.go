@@ -90,9 +90,9 @@ func recordFailures(t *testing.T, test func(t testing.TB)) []string {
 // connectionCloser breaks the connection at one path.
 type connectionCloser struct{ http.Handler }
 
-func (h connectionCloser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c connectionCloser) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/hang-up" {
 		panic(http.ErrAbortHandler)
 	}
-	h.Handler.ServeHTTP(w, r)
+	c.Handler.ServeHTTP(w, r)
 }

@@ -182,17 +182,17 @@ func (c *compiler) reportAt(file string, line int) reporter {
 	return reporter{problems: &c.problems, position: source.Position{File: file, Line: line}}
 }
 
-func (p reporter) errorf(format string, args ...any) {
-	p.problems.Addf(p.position, format, args...)
+func (r reporter) errorf(format string, args ...any) {
+	r.problems.Addf(r.position, format, args...)
 }
 
 // atLine returns a reporter for another line of the file. If the line is unknown, the
 // line stays the same.
-func (p reporter) atLine(line int) reporter {
+func (r reporter) atLine(line int) reporter {
 	if line != 0 {
-		p.position.Line = line
+		r.position.Line = line
 	}
-	return p
+	return r
 }
 
 // parseOptional parses a scalar if it is set, and reports a parse error as a problem.

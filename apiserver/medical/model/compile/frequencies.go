@@ -71,8 +71,8 @@ func joinSlugs(list []*observation) string {
 
 // findingLine returns the first line on which the condition lists one of the observations
 // as a finding.
-func (d *condition) findingLine(list []*observation) (line int, listed bool) {
-	for word := range d.source.Findings {
+func (c *condition) findingLine(list []*observation) (line int, listed bool) {
+	for word := range c.source.Findings {
 		for _, o := range list {
 			if o.source.Slug.Text == word.Text && (!listed || word.Line < line) {
 				line, listed = word.Line, true

@@ -132,9 +132,8 @@ func scalarTexts(words []source.Scalar) []string {
 	return list
 }
 
-// checkWordings rejects two concepts or laboratory tests with the same name, and a
-// wording that two concepts of the same kind share, because no rule could choose
-// between the concepts.
+// checkWordings rejects names that two concepts or laboratory tests share, and wordings
+// that two concepts of the same kind share, because they would be ambiguous.
 func (c *compiler) checkWordings() {
 	names, wordings := map[string]wordingUse{}, map[string]wordingUse{}
 	check := func(kind string, w *source.Localization) {

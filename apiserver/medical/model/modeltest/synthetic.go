@@ -47,44 +47,44 @@ var defaultCourses = [...]model.Course{
 }
 
 // riskFactors returns the number of risk factors. Most other observations are symptoms.
-func (g Size) riskFactors() int { return g.Observations / 10 }
+func (s Size) riskFactors() int { return s.Observations / 10 }
 
 // labTests returns the number of laboratory tests.
-func (g Size) labTests() int { return g.Observations / 100 }
+func (s Size) labTests() int { return s.Observations / 100 }
 
 // symptoms returns the number of symptoms.
-func (g Size) symptoms() int {
-	return g.Observations - g.riskFactors() - g.labTests()*len(labResults)
+func (s Size) symptoms() int {
+	return s.Observations - s.riskFactors() - s.labTests()*len(labResults)
 }
 
 // roots returns the number of symptoms without a parent. The other symptoms are their
 // children.
-func (g Size) roots() int { return g.Observations * 9 / 20 }
+func (s Size) roots() int { return s.Observations * 9 / 20 }
 
 // commonRoots returns the number of roots that conditions of any discipline may cause.
-func (g Size) commonRoots() int { return max(1, g.Observations*3/100) }
+func (s Size) commonRoots() int { return max(1, s.Observations*3/100) }
 
 // disciplines returns the number of disciplines, which group conditions.
-func (g Size) disciplines() int { return max(1, g.Conditions/40) }
+func (s Size) disciplines() int { return max(1, s.Conditions/40) }
 
 // rootsPerDiscipline returns the number of roots, beyond the common ones, that a
 // discipline may cause. Neighboring disciplines overlap.
-func (g Size) rootsPerDiscipline() int {
-	specific := g.roots() - g.commonRoots()
-	return min(specific, 2*specific/g.disciplines())
+func (s Size) rootsPerDiscipline() int {
+	specific := s.roots() - s.commonRoots()
+	return min(specific, 2*specific/s.disciplines())
 }
 
 // linkCount returns the number of links of the condition at an index. It distributes all
 // links evenly.
-func (g Size) linkCount(condition int) int {
-	return g.Links*(condition+1)/g.Conditions - g.Links*condition/g.Conditions
+func (s Size) linkCount(condition int) int {
+	return s.Links*(condition+1)/s.Conditions - s.Links*condition/s.Conditions
 }
 
 // validate returns an error if the size has too few observations for the links of a
 // condition.
-func (g Size) validate() error {
-	if g.Conditions < 1 || g.riskFactors() < 1 || g.rootsPerDiscipline() < 1 || g.linkCount(g.Conditions-1) > g.commonRoots()+g.rootsPerDiscipline() {
-		return fmt.Errorf("invalid synthetic release size %+v: expected at least one condition and enough observations to link", g)
+func (s Size) validate() error {
+	if s.Conditions < 1 || s.riskFactors() < 1 || s.rootsPerDiscipline() < 1 || s.linkCount(s.Conditions-1) > s.commonRoots()+s.rootsPerDiscipline() {
+		return fmt.Errorf("invalid synthetic release size %+v: expected at least one condition and enough observations to link", s)
 	}
 	return nil
 }

@@ -165,12 +165,12 @@ type expansion struct {
 	gapAfter bool // whether "..." follows the last element
 }
 
-func (f expansion) extend(elements []Element, gapAfter bool) expansion {
-	joined := slices.Concat(f.elements, elements)
-	if f.gapAfter && len(elements) > 0 {
-		joined[len(f.elements)].GapBefore = len(f.elements) > 0
+func (e expansion) extend(elements []Element, gapAfter bool) expansion {
+	joined := slices.Concat(e.elements, elements)
+	if e.gapAfter && len(elements) > 0 {
+		joined[len(e.elements)].GapBefore = len(e.elements) > 0
 	}
-	return expansion{elements: joined, gapAfter: gapAfter || f.gapAfter && len(elements) == 0}
+	return expansion{elements: joined, gapAfter: gapAfter || e.gapAfter && len(elements) == 0}
 }
 
 func expand(steps []node) ([]expansion, error) {

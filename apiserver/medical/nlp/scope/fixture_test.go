@@ -93,18 +93,18 @@ func splitWords(text string) []string {
 	return strings.Fields(b.String())
 }
 
-func (r *annotatedText) findMentions() {
-	for i, word := range r.words {
+func (t *annotatedText) findMentions() {
+	for i, word := range t.words {
 		base, marks, _ := strings.Cut(word, "#")
-		r.words[i] = base
+		t.words[i] = base
 		switch {
 		case marks != "":
 			for mark := range strings.SplitSeq(marks, "#") {
-				r.addMention(mark, i)
+				t.addMention(mark, i)
 			}
 		case slices.Contains(slices.Concat(mentionWords, riskWords, seriousWords, relativeWords, absentWords, negatedWords), word):
-			r.names = append(r.names, word)
-			r.mentions = append(r.mentions, Mention{
+			t.names = append(t.names, word)
+			t.mentions = append(t.mentions, Mention{
 				Positions:     []int{i},
 				RiskFactor:    slices.Contains(slices.Concat(riskWords, relativeWords, seriousWords), word),
 				IsSerious:     slices.Contains(seriousWords, word),
@@ -116,40 +116,40 @@ func (r *annotatedText) findMentions() {
 	}
 }
 
-func (r *annotatedText) addMention(name string, position int) {
-	if at := slices.Index(r.names, name); at >= 0 {
-		r.mentions[at].Positions = append(r.mentions[at].Positions, position)
+func (t *annotatedText) addMention(name string, position int) {
+	if at := slices.Index(t.names, name); at >= 0 {
+		t.mentions[at].Positions = append(t.mentions[at].Positions, position)
 		return
 	}
-	r.names = append(r.names, name)
+	t.names = append(t.names, name)
 	relative := strings.HasPrefix(name, "kin-")
-	r.mentions = append(r.mentions, Mention{
+	t.mentions = append(t.mentions, Mention{
 		Positions: []int{position}, StatesAbsence: strings.HasPrefix(name, "non-"),
 		RiskFactor: relative, NamesRelative: relative, StartsStatement: strings.HasPrefix(name, "self-"),
 		NamesWriter: strings.HasPrefix(name, "self-"), OfRelative: strings.HasPrefix(name, "hers-"),
 	})
 }
 
-func (r *annotatedText) findCues() {
-	taken := make([]bool, len(r.words))
-	for _, s := range r.mentions {
+func (t *annotatedText) findCues() {
+	taken := make([]bool, len(t.words))
+	for _, s := range t.mentions {
 		for _, p := range s.Positions {
 			taken[p] = true
 		}
 	}
-	for i := 0; i < len(r.words); i++ {
+	for i := 0; i < len(t.words); i++ {
 		longest := Cue{To: i}
 		for _, kind := range slices.Sorted(maps.Keys(cueWords)) {
 			for _, phrase := range cueWords[kind] {
 				words := strings.Fields(phrase)
 				to := i + len(words)
-				if to > longest.To && to <= len(r.words) && slices.Equal(r.words[i:to], words) && !slices.Contains(taken[i:to], true) {
+				if to > longest.To && to <= len(t.words) && slices.Equal(t.words[i:to], words) && !slices.Contains(taken[i:to], true) {
 					longest = Cue{Kind: kind, From: i, To: to, IsConjunction: slices.Contains(cueWords[model.CueConjunction], phrase)}
 				}
 			}
 		}
 		if longest.To > i {
-			r.Cues = append(r.Cues, longest)
+			t.Cues = append(t.Cues, longest)
 			i = longest.To - 1
 		}
 	}
@@ -157,10 +157,10 @@ func (r *annotatedText) findCues() {
 
 // formatAssertions formats each mention with its assertion: + present, - absent, ?
 // unasserted.
-func (r annotatedText) formatAssertions() string {
+func (t annotatedText) formatAssertions() string {
 	var shown []string
-	for i, verdict := range Resolve(r.Sentence, r.mentions) {
-		shown = append(shown, r.names[i]+string("+-?"[verdict]))
+	for i, verdict := range Resolve(t.Sentence, t.mentions) {
+		shown = append(shown, t.names[i]+string("+-?"[verdict]))
 	}
 	return strings.Join(shown, " ")
 }

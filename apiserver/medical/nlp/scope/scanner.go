@@ -33,27 +33,27 @@ const (
 	mentionMarker // at the last token of its mention
 )
 
-func (s marker) is(cue model.Meaning) bool { return s.kind == cueMarker && s.cue == cue }
+func (m marker) is(cue model.Meaning) bool { return m.kind == cueMarker && m.cue == cue }
 
 // position returns the token of the marker.
-func (s marker) position() int {
-	if s.kind == mentionMarker {
-		return s.to - 1
+func (m marker) position() int {
+	if m.kind == mentionMarker {
+		return m.to - 1
 	}
-	return s.from
+	return m.from
 }
 
 // endsScope reports whether every scope ends at the marker.
-func (s marker) endsScope() bool { return s.kind == endMarker || s.is(model.CueTermination) }
+func (m marker) endsScope() bool { return m.kind == endMarker || m.is(model.CueTermination) }
 
 // isConjunction reports whether the marker is a conjunction or an addition.
-func (s marker) isConjunction() bool { return s.is(model.CueConjunction) || s.is(model.CueAddition) }
+func (m marker) isConjunction() bool { return m.is(model.CueConjunction) || m.is(model.CueAddition) }
 
 // isSeparator reports whether the marker separates list items.
-func (s marker) isSeparator() bool { return s.kind == commaMarker || s.isConjunction() }
+func (m marker) isSeparator() bool { return m.kind == commaMarker || m.isConjunction() }
 
 // namesPerson reports whether the marker names the experiencer of the words after it.
-func (s marker) namesPerson() bool { return s.is(model.CuePatient) || s.is(model.CueOtherExperiencer) }
+func (m marker) namesPerson() bool { return m.is(model.CuePatient) || m.is(model.CueOtherExperiencer) }
 
 // A scanner holds a sentence as a sequence of markers, with the number of plain words
 // between them.
@@ -69,13 +69,13 @@ type scanner struct {
 	nextMentionStarts []int      // by token: start of the next mention at or after it, with one extra entry
 }
 
-func newScanner(s Sentence, subjects []Mention) scanner {
-	l := scanner{sentence: s, mentionCount: len(subjects)}
-	spoken := make([]bool, s.Tokens)
+func newScanner(sentence Sentence, subjects []Mention) scanner {
+	s := scanner{sentence: sentence, mentionCount: len(subjects)}
+	spoken := make([]bool, sentence.Tokens)
 	for i := range spoken {
-		spoken[i] = !isMarked(s.Fillers, i) && !isMarked(s.Commas, i) && !isMarked(s.Links, i) && !isMarked(s.ClauseEnds, i)
+		spoken[i] = !isMarked(sentence.Fillers, i) && !isMarked(sentence.Commas, i) && !isMarked(sentence.Links, i) && !isMarked(sentence.ClauseEnds, i)
 	}
-	for _, cue := range s.Cues {
+	for _, cue := range sentence.Cues {
 		clear(spoken[cue.From:cue.To])
 	}
 	plain := slices.Clone(spoken)
@@ -86,16 +86,16 @@ func newScanner(s Sentence, subjects []Mention) scanner {
 	}
 	for _, subject := range subjects {
 		if subject.NamesRelative {
-			l.relativeStarts = append(l.relativeStarts, subject.Positions[0])
+			s.relativeStarts = append(s.relativeStarts, subject.Positions[0])
 		}
 	}
-	slices.Sort(l.relativeStarts)
-	l.wordsBefore, l.spokenBefore = countBefore(plain), countBefore(spoken)
-	l.nextMentionStarts = findNextMentionStarts(s.Tokens, subjects)
-	l.placeMarkers(subjects)
-	l.normalizeNegations()
-	l.commaLists = l.classifyCommas()
-	return l
+	slices.Sort(s.relativeStarts)
+	s.wordsBefore, s.spokenBefore = countBefore(plain), countBefore(spoken)
+	s.nextMentionStarts = findNextMentionStarts(sentence.Tokens, subjects)
+	s.placeMarkers(subjects)
+	s.normalizeNegations()
+	s.commaLists = s.classifyCommas()
+	return s
 }
 
 // findNextMentionStarts returns, for each token, the start of the next mention at or
@@ -130,52 +130,52 @@ func countBefore(marks []bool) []int {
 // mentions that end there, longest first, so that the order of the mentions does not
 // matter. Neutral cues get no marker: they only prevent other cues from matching their
 // words. The slash in "w/o" is not a conjunction.
-func (l *scanner) placeMarkers(subjects []Mention) {
+func (s *scanner) placeMarkers(subjects []Mention) {
 	order := orderByEnd(subjects)
-	cues, cueEnd := l.sentence.Cues, 0
-	for token := range l.sentence.Tokens {
+	cues, cueEnd := s.sentence.Cues, 0
+	for token := range s.sentence.Tokens {
 		if len(cues) > 0 && cues[0].From == token {
-			l.placeCue(cues[0])
+			s.addCueMarker(cues[0])
 			cues, cueEnd = cues[1:], cues[0].To
 		}
 		switch {
-		case isMarked(l.sentence.ClauseEnds, token):
-			l.markers = append(l.markers, marker{kind: endMarker, from: token, to: token + 1})
+		case isMarked(s.sentence.ClauseEnds, token):
+			s.markers = append(s.markers, marker{kind: endMarker, from: token, to: token + 1})
 		case token < cueEnd:
-		case isMarked(l.sentence.Links, token):
-			l.markers = append(l.markers, marker{kind: cueMarker, cue: model.CueConjunction, from: token, to: token + 1})
-		case isMarked(l.sentence.Commas, token):
-			l.markers = append(l.markers, marker{kind: commaMarker, from: token, to: token + 1})
+		case isMarked(s.sentence.Links, token):
+			s.markers = append(s.markers, marker{kind: cueMarker, cue: model.CueConjunction, from: token, to: token + 1})
+		case isMarked(s.sentence.Commas, token):
+			s.markers = append(s.markers, marker{kind: commaMarker, from: token, to: token + 1})
 		}
 		for ; len(order) > 0 && subjects[order[0]].lastToken() == token; order = order[1:] {
 			ending := &subjects[order[0]]
-			l.markers = append(l.markers, marker{
+			s.markers = append(s.markers, marker{
 				kind: mentionMarker, mention: order[0], from: ending.Positions[0], to: token + 1, startsStatement: ending.StartsStatement,
 			})
 		}
 	}
 }
 
-func (l *scanner) placeCue(c Cue) {
-	s := marker{kind: cueMarker, cue: c.Kind, from: c.From, to: c.To, namesWriter: c.NamesWriter}
+func (s *scanner) addCueMarker(c Cue) {
+	m := marker{kind: cueMarker, cue: c.Kind, from: c.From, to: c.To, namesWriter: c.NamesWriter}
 	switch c.Kind {
 	case model.CueNeutral:
 		return
 	case model.CueWordNegation:
-		l.negatingPrefixes = append(l.negatingPrefixes, c.To)
+		s.negatingPrefixes = append(s.negatingPrefixes, c.To)
 		return
 	case model.CueListNegation:
-		s.cue, s.negatesList = model.CueNegation, true
+		m.cue, m.negatesList = model.CueNegation, true
 	case model.CueForwardNegation:
-		s.cue, s.forwardOnly = model.CueNegation, true
+		m.cue, m.forwardOnly = model.CueNegation, true
 	case model.CueWriter:
-		s.cue, s.namesWriter = model.CuePatient, true
+		m.cue, m.namesWriter = model.CuePatient, true
 	case model.CueRelative:
-		s.cue, s.isRelative = model.CueOtherExperiencer, true
+		m.cue, m.isRelative = model.CueOtherExperiencer, true
 	case model.CueNegation:
-		s.closesList = c.IsConjunction
+		m.closesList = c.IsConjunction
 	}
-	l.markers = append(l.markers, s)
+	s.markers = append(s.markers, m)
 }
 
 func orderByEnd(subjects []Mention) []int {
@@ -195,9 +195,9 @@ func orderByEnd(subjects []Mention) []int {
 
 // sortKey orders mentions of the same words. Mentions that start a statement come
 // first, because they affect the resolution of the other mentions.
-func (s Mention) sortKey() int {
+func (m Mention) sortKey() int {
 	traits := 0
-	for _, trait := range [...]bool{!s.StartsStatement, !s.NamesRelative, !s.RiskFactor, !s.StatesAbsence, !s.HasNegation, !s.IsSerious, !s.NamesWriter, !s.OfRelative, !s.AppliesToOnlooker} {
+	for _, trait := range [...]bool{!m.StartsStatement, !m.NamesRelative, !m.RiskFactor, !m.StatesAbsence, !m.HasNegation, !m.IsSerious, !m.NamesWriter, !m.OfRelative, !m.AppliesToOnlooker} {
 		traits *= 2
 		if trait {
 			traits++
@@ -206,24 +206,24 @@ func (s Mention) sortKey() int {
 	return traits
 }
 
-func (s Mention) lastToken() int { return s.Positions[len(s.Positions)-1] }
+func (m Mention) lastToken() int { return m.Positions[len(m.Positions)-1] }
 
 func isMarked(marks []bool, token int) bool { return token < len(marks) && marks[token] }
 
 // wordsBetween returns the number of plain words between two tokens. It is never
 // negative, although from may follow to if mentions share tokens.
-func (l *scanner) wordsBetween(from, to int) int {
-	return max(0, l.wordsBefore[to]-l.wordsBefore[min(from, to)])
+func (s *scanner) wordsBetween(from, to int) int {
+	return max(0, s.wordsBefore[to]-s.wordsBefore[min(from, to)])
 }
 
 // noWordsBetween reports whether there are no words, not even words of mentions, between
 // two tokens.
-func (l *scanner) noWordsBetween(from, to int) bool {
-	return l.spokenBefore[from] == l.spokenBefore[to]
+func (s *scanner) noWordsBetween(from, to int) bool {
+	return s.spokenBefore[from] == s.spokenBefore[to]
 }
 
 // followsSeparator reports whether marker i directly follows a separator and therefore
 // starts a new statement.
-func (l *scanner) followsSeparator(i int) bool {
-	return i > 0 && l.markers[i-1].isSeparator() && l.wordsBetween(l.markers[i-1].to, l.markers[i].from) == 0
+func (s *scanner) followsSeparator(i int) bool {
+	return i > 0 && s.markers[i-1].isSeparator() && s.wordsBetween(s.markers[i-1].to, s.markers[i].from) == 0
 }

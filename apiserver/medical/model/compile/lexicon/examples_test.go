@@ -46,8 +46,8 @@ func TestCompileExamples(t *testing.T) {
 	}
 }
 
-func (w *fixture) slug(o *model.DraftObservation) string {
-	for _, c := range w.concepts {
+func (f *fixture) slug(o *model.DraftObservation) string {
+	for _, c := range f.concepts {
 		if c.Observation == o {
 			return c.Slug
 		}

@@ -33,24 +33,24 @@ func newFixture() *fixture {
 	return w
 }
 
-func (w *fixture) add(slug string, parent *model.DraftObservation, name string, synonyms ...string) *model.DraftObservation {
+func (f *fixture) add(slug string, parent *model.DraftObservation, name string, synonyms ...string) *model.DraftObservation {
 	o := &model.DraftObservation{Name: name, Parent: parent}
 	words := &source.Localization{File: "words.yaml", Name: source.Scalar{Text: name, Line: 1}}
 	for i, synonym := range synonyms {
 		words.Synonyms = append(words.Synonyms, source.Scalar{Text: synonym, Line: 2 + i})
 	}
-	w.concepts = append(w.concepts, lexicon.Concept{Slug: slug, Observation: o, Localization: words})
+	f.concepts = append(f.concepts, lexicon.Concept{Slug: slug, Observation: o, Localization: words})
 	return o
 }
 
 // compile compiles files for the fixture, and returns the problems and the shared
 // wordings.
-func (w *fixture) compile(files ...string) (problems source.Problems, shared []string) {
+func (f *fixture) compile(files ...string) (problems source.Problems, shared []string) {
 	var lexicons []*source.Lexicon
 	for i, text := range files {
 		lexicons = append(lexicons, source.ParseLexicon(fmt.Sprintf("lexicon%d.yaml", i+1), []byte(text), &problems))
 	}
-	return problems, lexicon.Compile(&w.draft, w.concepts, lexicons, &problems)
+	return problems, lexicon.Compile(&f.draft, f.concepts, lexicons, &problems)
 }
 
 // addedPatterns returns, as text, the patterns that files add to the patterns of the
@@ -75,10 +75,10 @@ func addedPatterns(t *testing.T, files ...string) []string {
 	return lines
 }
 
-func (w *fixture) formatPattern(p model.DraftPattern) string {
+func (f *fixture) formatPattern(p model.DraftPattern) string {
 	var b strings.Builder
 	b.WriteString(p.Meaning.String())
-	for _, c := range w.concepts {
+	for _, c := range f.concepts {
 		if c.Observation == p.Observation {
 			b.WriteString(" " + c.Slug)
 		}

@@ -86,8 +86,8 @@ func (r *replacer) find(text string, offset int, first rune) *replacement {
 
 // matchPrefix returns the word of the replacement, as given or capitalized, with which a
 // text begins, or an empty string.
-func (p *replacement) matchPrefix(text string) string {
-	for _, from := range []string{p.from, capitalize(p.from)} {
+func (r *replacement) matchPrefix(text string) string {
+	for _, from := range []string{r.from, capitalize(r.from)} {
 		if strings.HasPrefix(text, from) {
 			return from
 		}
@@ -96,11 +96,11 @@ func (p *replacement) matchPrefix(text string) string {
 }
 
 // substitute returns the replacement for the word with which a text begins.
-func (p *replacement) substitute(text string) string {
-	if strings.HasPrefix(text, p.from) {
-		return p.to
+func (r *replacement) substitute(text string) string {
+	if strings.HasPrefix(text, r.from) {
+		return r.to
 	}
-	return capitalize(p.to)
+	return capitalize(r.to)
 }
 
 // capitalize returns a text with its first letter capitalized.
