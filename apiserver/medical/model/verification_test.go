@@ -181,7 +181,7 @@ func TestDecodeRejectsInvalidReleases(t *testing.T) {
 		{"a result of nothing", func(r *Release) { r.Observations[4].LabResult = NoLabResult }, "lt_1: result none"},
 		{"a symptom with a result", func(r *Release) { r.Observations[0].LabResult = High }, "s_1: result high"},
 		{"a topic there is not", func(r *Release) { r.Observations[0].Topic = 3 }, "s_1: result none or topic Topic(3)"},
-		{"a time that is none", func(r *Release) { r.Observations[1].DurationTo = 0; r.Observations[1].DurationFrom = 1 }, "duration of 1 to 0"},
+		{"a time that is none", func(r *Release) { r.Observations[1].DurationTo = 0; r.Observations[1].DurationFrom = 1 }, "duration from 1 to 0"},
 		{"a time of a severity", func(r *Release) { r.Observations[1].DurationTo = 60 }, "invalid duration from 0 to 60 minutes for relation severity"},
 
 		{"drugs out of order", func(r *Release) { r.Drugs[1].Number = 2 }, "drug number 2 is out of order after 2"},

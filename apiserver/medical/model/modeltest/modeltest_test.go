@@ -95,7 +95,7 @@ func TestBuildReportsFirstError(t *testing.T) {
 		"a laboratory test of no results":      {modeltest.New().LabTest("lab_1", "Iron", nil), "group 0: missing items"},
 		"a course of an unknown condition":     {modeltest.New().Course("c_1", time.Hour, 2*time.Hour), `course of unknown condition "c_1"`},
 		"an article about a missing concept":   {modeltest.New().Article("c_1", "Migraine"), `article about unknown condition "c_1"`},
-		"a time without a parent":              {modeltest.New().Symptom("s_1", 0.1, modeltest.WithDurationRange(time.Hour, 0)), "duration of 60"},
+		"a time without a parent":              {modeltest.New().Symptom("s_1", 0.1, modeltest.WithDurationRange(time.Hour, 0)), "duration from 60"},
 		"a group of unknown items":             {modeltest.New().Group(model.GroupSingle, "s_1"), `unknown observation "s_1"`},
 		"a release that servers refuse":        {modeltest.New().Symptom("s_1", 2), "decoding the release"},
 	} {
