@@ -117,7 +117,7 @@ func TestFormErrors(t *testing.T) {
 	v.post(v.question(2), singleAnswer(strings.Repeat("a", 70_000))).expect(t, http.StatusBadRequest, "Something went wrong")
 	v.post(v.question(2), singleAnswer("a\x00b")).expect(t, http.StatusUnprocessableEntity, "This answer does not fit the question")
 	v.post(v.question(2), singleAnswer("a cough")).expectRedirect(t, v.question(3))
-	v.post(v.question(3), nil).expect(t, http.StatusUnprocessableEntity, "Add at least one")
+	v.post(v.question(3), nil).expect(t, http.StatusUnprocessableEntity, "add at least one symptom")
 	v.post(v.question(3), singleAnswer("s_99999")).expect(t, http.StatusUnprocessableEntity, "This answer does not fit the question")
 }
 
